@@ -1,0 +1,13 @@
+# mortise_plugin_test(NAME): builds test_NAME.c beside the plugin and runs it over the real .so.
+function(mortise_plugin_test name)
+  if(NOT MORTISE_TESTS)
+    return()
+  endif()
+  add_executable(test_${name} test_${name}.c)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE PLUGIN_FILE="$<TARGET_FILE:${name}>")
+  target_link_libraries(test_${name} PRIVATE host_tool cmocka strict)
+  add_dependencies(test_${name} ${name})
+  add_test(NAME plugin_${name} COMMAND test_${name})
+  set_tests_properties(plugin_${name} PROPERTIES TIMEOUT 30)
+endfunction()

@@ -1,0 +1,18 @@
+/* file - whole files, read with a limit. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Appends the file's bytes.  Larger than `max` bytes, a directory or unreadable: false
+ * with "cannot read 'PATH': …" (kind config), and nothing appended.  "-" is not special
+ * here. */
+bool file_read(const char *path, size_t max, struct text *out, struct error *error);
+/* The same for an open descriptor; `name` is for the message. */
+bool file_read_fd(int fd, const char *name, size_t max, struct text *out, struct error *error);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * json - jansson, with the answers to what models and servers really send.
+ *
+ * A json_t never crosses a thread: threads hand each other text.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Any JSON value (not only objects).  NUL inside strings is allowed.  Text that jansson
+ * refuses for its encoding (a lone surrogate escape, invalid UTF-8) is repaired and read
+ * once more; invalid bytes become U+FFFD.  Lone surrogates become U+FFFD too, unless
+ * `lone` is given: then each is kept as the code point 0x10D800 + (unit - 0xD800) and
+ * *lone is set, for json_join_halves().  NULL with *error ("invalid JSON at line 1,
+ * column 9 near 'oops': …", kind bad_request) otherwise.  The caller owns the result. */
+json_t *json_parse(const char *data, size_t length, bool *lone, struct error *error);
+
+/* A server may split a surrogate pair over two deltas of one block.  Each block keeps a
+ * `struct json_half`; every delta goes through json_join_halves(), which appends it to
+ * `out` with pairs joined and unpaired halves as U+FFFD.  `lone` is what json_parse()
+ * said of the event.  At the end of the block json_half_end() appends what is pending. */
+struct json_half {
+    unsigned high; /* a high surrogate that waits for its low half; 0 = none */
+};
+
+void json_join_halves(struct json_half *half, struct text *out, const char *data, size_t length,
+                      bool lone);
+void json_half_end(struct json_half *half, struct text *out);
+
+/* The string member `key`, or NULL when it is absent, null or no string. */
+const char *json_member_string(const json_t *object, const char *key);
+/* Its length beside it; `length` is set to 0 when NULL is returned. */
+const char *json_member_text(const json_t *object, const char *key, size_t *length);
+/* An integer member, or `fallback`.  Reals with an integer value count. */
+json_int_t json_member_integer(const json_t *object, const char *key, json_int_t fallback);
+bool json_member_true(const json_t *object, const char *key);
+
+#endif

@@ -1,0 +1,226 @@
+#include "base/secret.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/utf8.h"
+
+#define SHORTEST      6
+#define MARK          "[redacted]"
+/* So much of a value at the end of a full buffer is taken for a value that was cut off. */
+#define SHORTEST_PART 4
+
+struct secret {
+    size_t length;
+    char value[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct secret **items;
+    size_t count, capacity;
+} secrets;
+static bool may_start[256];   /* bytes with which some form of a value begins */
+static atomic_bool any_known; /* so that nothing is locked while there are none */
+
+static bool is_known_locked(const char *value, size_t length)
+{
+    for (size_t i = 0; i < secrets.count; i++) {
+        const struct secret *secret = secrets.items[i];
+        if (secret->length == length && memcmp(secret->value, value, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool add_locked(const char *value, size_t length)
+{
+    if (is_known_locked(value, length))
+        return true;
+    if (!array_reserve(&secrets, 1))
+        return false;
+    struct secret *secret = malloc(sizeof(*secret) + length);
+    if (!secret)
+        return false;
+    secret->length = length;
+    memcpy(secret->value, value, length);
+    secrets.items[secrets.count++] = secret;
+    may_start[(unsigned char)value[0]] = true;
+    may_start['%'] = may_start['\\'] = true;
+    atomic_store(&any_known, true);
+    return true;
+}
+
+bool secret_add(const char *value, size_t length)
+{
+    if (length < SHORTEST)
+        return true;
+    pthread_mutex_lock(&lock);
+    bool added = add_locked(value, length);
+    pthread_mutex_unlock(&lock);
+    return added;
+}
+
+void secret_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    atomic_store(&any_known, false);
+    memset(may_start, 0, sizeof(may_start));
+    for (size_t i = 0; i < secrets.count; i++) {
+        struct secret *secret = secrets.items[i];
+        explicit_bzero(secret->value, secret->length);
+        free(secret);
+    }
+    free(secrets.items);
+    secrets.items = NULL;
+    secrets.count = secrets.capacity = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that two hex digits say, or -1. */
+static int hex_byte(const char *digits)
+{
+    int high = hex_digit(digits[0]);
+    int low = hex_digit(digits[1]);
+    return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* How many bytes after the backslash at data[-1] escape the byte `c`; 0 = they do not. */
+static size_t escaped_as(const char *data, size_t left, char c)
+{
+    static const char letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    if (left >= 5 && memcmp(data, "u00", 3) == 0)
+        return (unsigned char)c < 0x80 && hex_byte(data + 3) == c ? 5 : 0;
+    for (const char *pair = letters; left && *pair; pair += 2)
+        if (data[0] == pair[0] && c == pair[1])
+            return 1;
+    return 0;
+}
+
+/* How many bytes of the text write the byte `c` at `data`; 0 = they write another.
+ * A JSON text inside a JSON string, and again, has its backslashes doubled. */
+static size_t written_as(const char *data, size_t left, char c)
+{
+    if (data[0] == '%' && left >= 3 && hex_byte(data + 1) == (unsigned char)c)
+        return 3;
+    for (size_t slashes = 1; slashes < left && slashes <= 7; slashes++) {
+        if (data[slashes - 1] != '\\')
+            break;
+        size_t n = escaped_as(data + slashes, left - slashes, c);
+        if (n)
+            return slashes + n;
+    }
+    return data[0] == c ? 1 : 0;
+}
+
+/* How many bytes at `data` are the value, in whatever form; 0 = it is not there.  With
+ * `cut`, the text may end inside the value. */
+static size_t spelled_at(const struct secret *secret, const char *data, size_t left, bool cut)
+{
+    if (left >= secret->length && memcmp(data, secret->value, secret->length) == 0)
+        return secret->length;
+    size_t used = 0;
+    for (size_t i = 0; i < secret->length; i++) {
+        if (used == left)
+            return cut && i >= SHORTEST_PART ? used : 0;
+        size_t n = written_as(data + used, left - used, secret->value[i]);
+        if (!n)
+            return 0;
+        used += n;
+    }
+    return used;
+}
+
+/* The longest value that starts here; 0 = none. */
+static size_t longest_at(const char *data, size_t left, bool cut)
+{
+    size_t longest = 0;
+    if (!may_start[(unsigned char)data[0]])
+        return 0;
+    for (size_t i = 0; i < secrets.count; i++) {
+        size_t n = spelled_at(secrets.items[i], data, left, cut);
+        if (n > longest)
+            longest = n;
+    }
+    return longest;
+}
+
+/* Appends the redacted text to `out`; false, and nothing appended, when nothing was found.
+ * Values that overlap become one mark. */
+static bool redact_locked(const char *data, size_t length, bool cut, struct text *out)
+{
+    size_t shown = 0; /* everything before this is done */
+    for (size_t i = 0; i < length; i++) {
+        size_t end = i + longest_at(data + i, length - i, cut);
+        if (end == i)
+            continue;
+        for (size_t inside = i + 1; inside < end; inside++) {
+            size_t other = inside + longest_at(data + inside, length - inside, cut);
+            if (other > end)
+                end = other;
+        }
+        text_append(out, data + shown, i - shown);
+        text_puts(out, MARK);
+        shown = end;
+        i = end - 1;
+    }
+    if (!shown)
+        return false;
+    text_append(out, data + shown, length - shown);
+    return true;
+}
+
+static bool redact(const char *data, size_t length, bool cut, struct text *out)
+{
+    if (!atomic_load(&any_known))
+        return false;
+    pthread_mutex_lock(&lock);
+    bool found = redact_locked(data, length, cut, out);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Without memory for the redacted text the text is emptied: it must not be shown. */
+void secret_redact(struct text *text)
+{
+    struct text clean = TEXT_INIT;
+    if (!redact(text_cstr(text), text->length, false, &clean))
+        return;
+    bool failed = text->failed || clean.failed;
+    if (clean.failed) {
+        text_release(&clean);
+        text_reset(text);
+    } else {
+        text_release(text);
+        *text = clean;
+    }
+    text->failed = failed;
+}
+
+void secret_redact_buffer(char *buffer, size_t size)
+{
+    if (!size)
+        return;
+    size_t length = strnlen(buffer, size);
+    /* Whoever filled it may have cut it, a character of up to four bytes before its end. */
+    bool full = length + 4 >= size;
+    struct text clean = TEXT_INIT;
+    if (!redact(buffer, length, full, &clean))
+        return;
+    const char *shown = clean.failed ? MARK : text_cstr(&clean);
+    size_t fits = utf8_cut(shown, strlen(shown), size - 1);
+    memcpy(buffer, shown, fits);
+    buffer[fits] = '\0';
+    text_release(&clean);
+}

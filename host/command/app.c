@@ -1,0 +1,274 @@
+#include "command/app.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/secret.h"
+#include "base/suggest.h"
+#include "config/paths.h"
+#include "plugin/loader.h"
+
+enum { MAX_INPUT_BYTES = 64 << 20 };
+
+/* ---- output ---- */
+
+static void before_log_line(void *argument)
+{
+    struct app *app = argument;
+    output_end_line(&app->out);
+    output_flush(&app->out);
+    output_end_line(&app->notes);
+    output_flush(&app->notes);
+}
+
+bool app_start(struct app *app, struct error *error)
+{
+    const char *color = settings_text(&app->settings, SETTING_COLOR);
+    enum color_choice choice = COLOR_AUTO;
+    if (color && !color_parse(color, &choice))
+        return error_set(error, ERROR_USAGE, "option '--color': '%s' is not auto, always or never",
+                         color);
+    output_init(&app->out, STDOUT_FILENO, choice);
+    output_init(&app->notes, STDERR_FILENO, choice);
+    app->json = settings_flag(&app->settings, SETTING_JSON);
+    int64_t verbose = settings_whole(&app->settings, SETTING_VERBOSE, 0);
+    log_set_level(verbose >= 2 ? LOG_DEBUG : verbose == 1 ? LOG_NOTE : LOG_WARNING);
+    log_set_before(before_log_line, app);
+    return true;
+}
+
+void app_finish(struct app *app)
+{
+    log_set_before(NULL, NULL);
+    output_release(&app->out);
+    output_release(&app->notes);
+    settings_release(&app->settings);
+    secret_clear();
+}
+
+enum exit_code exit_code_of(enum error_kind kind)
+{
+    switch (kind) {
+    case ERROR_USAGE:
+        return EXIT_USAGE;
+    case ERROR_CONFIG:
+    case ERROR_AUTH:
+        return EXIT_CONFIG;
+    case ERROR_PLUGIN:
+        return EXIT_PLUGIN;
+    case ERROR_BAD_REQUEST:
+    case ERROR_CONTEXT_OVERFLOW:
+    case ERROR_RATE_LIMIT:
+    case ERROR_OVERLOADED:
+    case ERROR_SERVER:
+    case ERROR_STREAM_TRUNCATED:
+    case ERROR_TIMEOUT:
+    case ERROR_CONTENT_FILTER:
+    case ERROR_TOOL_CALL_MALFORMED:
+    case ERROR_NETWORK:
+        return EXIT_PROVIDER;
+    case ERROR_HOOK:
+        return EXIT_HOOK;
+    case ERROR_LIMIT:
+        return EXIT_LIMIT;
+    case ERROR_CANCELLED:
+        return EXIT_INTERRUPTED;
+    case ERROR_NONE:
+    case ERROR_INTERNAL:
+        break;
+    }
+    return EXIT_FAILED;
+}
+
+int app_fail(struct app *app, const struct error *error)
+{
+    (void)app; /* what it shows is flushed by the log, so that the order is kept */
+    log_error("%s", error->message);
+    return (int)exit_code_of(error->kind);
+}
+
+int app_flush(struct app *app)
+{
+    output_flush(&app->out);
+    if (!app->out.failed)
+        return EXIT_FINISHED;
+    log_error("cannot write to standard output: %s", strerror(app->out.failure));
+    return EXIT_FAILED;
+}
+
+/* ---- plugins ---- */
+
+static char *plugin_config(void *context, const char *plugin)
+{
+    const struct app *app = context;
+    struct text json = TEXT_INIT;
+    const json_t *section = settings_section(&app->settings, "plugin-config", plugin);
+    if (section)
+        text_json(&json, section);
+    else
+        text_puts(&json, "{}");
+    return text_take(&json, NULL);
+}
+
+static void tell_refusal(void *context, const char *path, const char *reason)
+{
+    (void)context;
+    log_warning("%s: %s", path, reason);
+}
+
+static void load_path_variable(struct loader *loader)
+{
+    const char *list = getenv("MORTISE_PLUGIN_PATH");
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        char *folder = strndup(list, length);
+        if (folder && *folder)
+            loader_load_folder(loader, folder, true);
+        free(folder);
+        list += length + (list[length] == ':');
+    }
+}
+
+static void load_folder_and_free(struct loader *loader, char *folder)
+{
+    if (folder)
+        loader_load_folder(loader, folder, true);
+    free(folder);
+}
+
+static void load_folders(struct app *app, struct loader *loader)
+{
+    size_t count;
+    char *const *folders = settings_list(&app->settings, SETTING_PLUGINS, &count);
+    for (size_t i = 0; i < count; i++)
+        loader_load_folder(loader, folders[i], false);
+    if (settings_flag(&app->settings, SETTING_NO_PLUGINS))
+        return;
+    load_path_variable(loader);
+    load_folder_and_free(loader, path_data("plugins"));
+    load_folder_and_free(loader, path_system_plugins());
+}
+
+struct registry *app_load(struct app *app, struct error *error)
+{
+    struct registry *registry = registry_new();
+    if (!registry) {
+        error_memory(error);
+        return NULL;
+    }
+    struct loader loader = {
+        .registry = registry,
+        .config = plugin_config,
+        .config_context = app,
+        .refused = tell_refusal,
+    };
+    size_t count;
+    char *const *files = settings_list(&app->settings, SETTING_PLUGIN, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!loader_load(&loader, files[i], error)) {
+            error_prefix(error, "%s", files[i]);
+            registry_unref(registry);
+            return NULL;
+        }
+    load_folders(app, &loader);
+    return registry;
+}
+
+/* ---- tools ---- */
+
+/* Whether the name matches one of the globs of a list with commas. */
+static bool matches(const char *globs, const char *name)
+{
+    while (*globs) {
+        size_t length = strcspn(globs, ",");
+        char *glob = strndup(globs, length);
+        bool match = glob && fnmatch(glob, name, 0) == 0;
+        free(glob);
+        if (match)
+            return true;
+        globs += length + (globs[length] == ',');
+    }
+    return false;
+}
+
+bool app_offers(void *context, const struct tool *tool)
+{
+    const struct app *app = context;
+    const char *globs = settings_text(&app->settings, SETTING_TOOLS);
+    if (settings_flag(&app->settings, SETTING_NO_TOOLS))
+        return false;
+    return !globs || matches(globs, tool->name);
+}
+
+void app_unknown_tool(const struct registry *registry, const char *name, struct error *error)
+{
+    size_t count = registry_tool_count(registry);
+    const char **names = calloc(count + 1, sizeof(*names));
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = registry_tool(registry, i)->name;
+    const char *near = names ? suggest(name, strlen(name), names, count) : NULL;
+    if (near)
+        error_set(error, ERROR_USAGE, "tool '%s' not found; did you mean '%s'?", name, near);
+    else
+        error_set(error, ERROR_USAGE, "tool '%s' not found; `mortise tools` lists them", name);
+    free(names);
+}
+
+/* ---- the caller ---- */
+
+bool app_context(const struct app *app, struct call_context *context)
+{
+    const struct settings *settings = &app->settings;
+    const char *scopes = settings_text(settings, SETTING_SCOPES);
+    *context = (struct call_context){
+        .user = settings_text(settings, SETTING_USER),
+        .tenant = settings_text(settings, SETTING_TENANT),
+        .agent = settings_text(settings, SETTING_AGENT),
+    };
+    if (!scopes)
+        return true;
+    /* One block: the pointers, then the text that they point into. */
+    size_t most = strlen(scopes) / 2 + 2;
+    char **list = calloc(1, most * sizeof(*list) + strlen(scopes) + 1);
+    if (!list)
+        return false;
+    char *copy = (char *)(list + most);
+    memcpy(copy, scopes, strlen(scopes) + 1);
+    char *rest = copy;
+    size_t count = 0;
+    for (char *scope; (scope = strsep(&rest, ","));)
+        if (*scope)
+            list[count++] = scope;
+    context->scopes = (const char *const *)list;
+    return true;
+}
+
+void app_context_release(struct call_context *context)
+{
+    free((void *)(uintptr_t)context->scopes);
+    context->scopes = NULL;
+}
+
+bool app_strategy(const struct app *app, enum strategy *strategy, struct error *error)
+{
+    const char *name = settings_text(&app->settings, SETTING_STRATEGY);
+    if (strategy_parse(name, strategy))
+        return true;
+    return error_set(error, ERROR_USAGE,
+                     "option '--strategy': '%s' is not auto, ordered, sequential or parallel", name);
+}
+
+int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback)
+{
+    double seconds = settings_number(&app->settings, id, -1);
+    return seconds < 0 ? fallback : seconds > 1e9 ? (int64_t)1e12 : (int64_t)(seconds * 1000);
+}
+
+bool app_read_input(struct text *out, struct error *error)
+{
+    return file_read_fd(STDIN_FILENO, "standard input", MAX_INPUT_BYTES, out, error);
+}

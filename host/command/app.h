@@ -1,0 +1,68 @@
+/*
+ * app - what every command of the binary has: settings, output, and how things are told.
+ */
+#ifndef COMMAND_APP_H
+#define COMMAND_APP_H
+
+#include "config/settings.h"
+#include "frontend/output.h"
+#include "plugin/registry.h"
+#include "tool/call.h"
+#include "tool/dispatch.h"
+
+/* What the process ends with; scripts rely on these. */
+enum exit_code {
+    EXIT_FINISHED = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_CONFIG = 3,
+    EXIT_PROVIDER = 4,
+    EXIT_PLUGIN = 5,
+    EXIT_HOOK = 6,
+    EXIT_LIMIT = 7,
+    EXIT_PAUSED = 8,
+    EXIT_TIMEOUT = 124,
+    EXIT_INTERRUPTED = 130,
+    EXIT_TERMINATED = 143
+};
+
+struct app {
+    struct settings settings;
+    struct output out;   /* standard output */
+    struct output notes; /* standard error */
+    bool json;           /* --json */
+};
+
+/* Output, log level and colour as the settings say.  False: usage. */
+bool app_start(struct app *app, struct error *error);
+void app_finish(struct app *app);
+
+/* Tells an error of any kind on standard error and returns the exit code that it means. */
+int app_fail(struct app *app, const struct error *error);
+enum exit_code exit_code_of(enum error_kind kind);
+/* EXIT_FINISHED, or EXIT_FAILED with the reason told when standard output took not all. */
+int app_flush(struct app *app);
+
+/* All plugins of the settings: -e files (which must load), -P folders, the variable
+ * MORTISE_PLUGIN_PATH, the user's and the installed folder.  NULL with *error. */
+struct registry *app_load(struct app *app, struct error *error);
+
+/* Filters by --tools and --no-tools; for dispatch and worker. */
+bool app_offers(void *app, const struct tool *tool);
+
+/* Who calls, by the settings.  `scopes` is malloc'ed by the first call and freed by
+ * app_context_release(). */
+bool app_context(const struct app *app, struct call_context *context);
+void app_context_release(struct call_context *context);
+
+/* The strategy and the run's time limit (-1: none); false: usage. */
+bool app_strategy(const struct app *app, enum strategy *strategy, struct error *error);
+int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback);
+
+/* Reads standard input to its end into `out`. */
+bool app_read_input(struct text *out, struct error *error);
+
+/* "tool 'x' not found; did you mean 'y'?", or the list. */
+void app_unknown_tool(const struct registry *registry, const char *name, struct error *error);
+
+#endif

@@ -1,0 +1,36 @@
+#include "command/command.h"
+
+#include <string.h>
+
+static const struct command commands[] = {
+    {"run", "[PROMPT...]", "ask the model; the answer is on standard output", command_run},
+    {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
+     command_tools},
+    {"plugins", "[list | show NAME | check FILE...]",
+     "what was loaded, what was refused and why; check a file without running it", command_plugins},
+    {"hooks", "", "every hook event and who takes it, in order", command_hooks},
+    {"providers", "", "the providers, and the variables they read", command_providers},
+    {"config", "[show]", "the settings in force and where each came from", command_config},
+    {"help", "[COMMAND]", "this", command_help},
+};
+
+const struct command *command_at(size_t index)
+{
+    return index < sizeof(commands) / sizeof(*commands) ? &commands[index] : NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; command_at(i); i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+int command_usage(struct app *app, const char *name, const char *message)
+{
+    struct error error;
+    const struct command *command = command_find(name);
+    error_set(&error, ERROR_USAGE, "%s; usage: mortise %s %s", message, name, command->usage);
+    return app_fail(app, &error);
+}

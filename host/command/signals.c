@@ -1,0 +1,32 @@
+#include "command/signals.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct cancel *watched;
+static volatile sig_atomic_t received;
+
+static void on_signal(int number)
+{
+    if (received)
+        _exit(128 + number);
+    received = number;
+    cancel_trigger(watched);
+}
+
+void signals_watch(struct cancel *cancel)
+{
+    watched = cancel;
+    received = 0;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int signals_received(void)
+{
+    return received;
+}

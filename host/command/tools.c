@@ -1,0 +1,291 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "command/command.h"
+#include "command/signals.h"
+#include "frontend/jsonl.h"
+#include "frontend/print.h"
+#include "tool/arguments.h"
+
+enum { POOL_GRACE_MS = 100, CANCEL_GRACE_MS = 2000 };
+
+/* ---- list ---- */
+
+static void list_as_json(struct app *app, const struct tool *tool)
+{
+    struct text line = TEXT_INIT;
+    text_puts(&line, "{\"name\":");
+    text_json_string(&line, tool->name, strlen(tool->name));
+    text_puts(&line, ",\"description\":");
+    text_json_string(&line, tool->meta.description, strlen(tool->meta.description));
+    text_puts(&line, ",\"plugin\":");
+    text_json_string(&line, tool->plugin->name, strlen(tool->plugin->name));
+    text_printf(&line, ",\"input_schema\":%s}\n", tool->meta.input_schema);
+    output_foreign(&app->out, text_cstr(&line), line.length);
+    text_release(&line);
+}
+
+static void list_for_people(struct app *app, const struct tool *tool, int width)
+{
+    const char *description = tool->meta.description;
+    output_printf(&app->out, "%-*s  ", width, tool->name);
+    output_foreign(&app->out, description, strcspn(description, "\n"));
+    output_own(&app->out, "\n");
+}
+
+static int list(struct app *app, struct registry *registry)
+{
+    int width = 0;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
+        if (app_offers(app, tool) && (int)strlen(tool->name) > width)
+            width = (int)strlen(tool->name);
+    for (size_t i = 0; (tool = registry_tool(registry, i)); i++) {
+        if (!app_offers(app, tool))
+            continue;
+        if (app->json)
+            list_as_json(app, tool);
+        else
+            list_for_people(app, tool, width);
+    }
+    if (registry_tool_count(registry) == 0 && !app->json)
+        log_error("no tools; put plugins into a folder and name it with -P DIR, or into %s",
+                  "~/.local/share/mortise/plugins");
+    return app_flush(app);
+}
+
+/* ---- show ---- */
+
+static void show_flags(struct app *app, uint32_t flags)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {
+        {MORTISE_READ_ONLY, "read-only"},       {MORTISE_CONCURRENCY_SAFE, "concurrency-safe"},
+        {MORTISE_LONG_RUNNING, "long-running"}, {MORTISE_SERIAL, "serial"},
+        {MORTISE_SANDBOX_REQUIRED, "sandbox-required"}, {MORTISE_DESTRUCTIVE, "destructive"},
+        {MORTISE_IDEMPOTENT, "idempotent"},     {MORTISE_OPEN_WORLD, "open-world"},
+    };
+    output_own(&app->out, "flags       ");
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (flags & names[i].bit)
+            output_printf(&app->out, " %s", names[i].name);
+    output_own(&app->out, flags ? "\n" : " none\n");
+}
+
+static void show_schema(struct app *app, const char *label, const char *schema)
+{
+    json_t *json = schema ? json_parse(schema, strlen(schema), NULL, NULL) : NULL;
+    char *pretty = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    if (pretty) {
+        output_printf(&app->out, "%s\n", label);
+        output_foreign(&app->out, pretty, strlen(pretty));
+        output_own(&app->out, "\n");
+    }
+    free(pretty);
+    json_decref(json);
+}
+
+static int show(struct app *app, const struct registry *registry, const char *name)
+{
+    struct error error;
+    const struct tool *tool = registry_find(registry, name);
+    if (!tool) {
+        app_unknown_tool(registry, name, &error);
+        return app_fail(app, &error);
+    }
+    if (app->json) {
+        list_as_json(app, tool);
+        return app_flush(app);
+    }
+    output_printf(&app->out, "%s\n", tool->name);
+    output_foreign(&app->out, tool->meta.description, strlen(tool->meta.description));
+    output_own(&app->out, "\n\n");
+    output_printf(&app->out, "plugin       %s", tool->plugin->name);
+    if (tool->plugin->version)
+        output_printf(&app->out, " %s", tool->plugin->version);
+    output_printf(&app->out, "\nfile         %s\n", tool->plugin->path);
+    show_flags(app, tool->meta.flags);
+    for (size_t i = 0; tool->meta.scopes && tool->meta.scopes[i]; i++)
+        output_printf(&app->out, "scope        %s\n", tool->meta.scopes[i]);
+    show_schema(app, "input schema", tool->meta.input_schema);
+    show_schema(app, "output schema", tool->meta.output_schema);
+    return app_flush(app);
+}
+
+/* ---- call: as the model would, with hooks, but without a model ---- */
+
+struct hand_call {
+    struct app *app;
+    struct registry *registry;
+    struct pool *pool;
+    struct cancel *cancel;
+    struct timeline timeline;
+    struct print print;
+    struct jsonl jsonl;
+    struct call_context context;
+    struct text arguments;
+    struct dispatch_call call;
+};
+
+static const char *no_hook_context(void *data, const char *key)
+{
+    const struct call_context *context = data;
+    return strcmp(key, "agent") == 0 ? context->agent : NULL;
+}
+
+static bool start_call(struct hand_call *hand, struct error *error)
+{
+    struct app *app = hand->app;
+    hand->pool = pool_new(1);
+    hand->cancel = cancel_new();
+    if (!hand->pool || !hand->cancel || !app_context(app, &hand->context))
+        return error_memory(error);
+    signals_watch(hand->cancel);
+    enum print_detail detail =
+        settings_flag(&app->settings, SETTING_QUIET) ? PRINT_QUIET : PRINT_NORMAL;
+    bool ok = app->json ? jsonl_register(&hand->jsonl, &app->out, &hand->timeline)
+                        : print_register(&hand->print, &app->out, &app->notes, detail,
+                                         &hand->timeline);
+    return ok || error_memory(error);
+}
+
+static enum dispatch_end dispatch_by_hand(struct hand_call *hand, struct hook_outcome *outcome)
+{
+    const struct hook_setting hooks = {
+        .registry = hand->registry,
+        .timeline = &hand->timeline,
+        .context = no_hook_context,
+        .context_data = &hand->context,
+    };
+    int64_t timeout_ms = app_milliseconds(hand->app, SETTING_TIMEOUT, -1);
+    const struct dispatch dispatch = {
+        .registry = hand->registry,
+        .pool = hand->pool,
+        .timeline = &hand->timeline,
+        .hooks = &hooks,
+        .context = &hand->context,
+        .cancel = hand->cancel,
+        .deadline_ms = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms,
+        .grace_ms = CANCEL_GRACE_MS,
+    };
+    return dispatch_run(&dispatch, &hand->call, 1, outcome);
+}
+
+static int exit_code_of_call(struct hand_call *hand, enum dispatch_end end,
+                             const struct hook_outcome *outcome)
+{
+    switch (end) {
+    case DISPATCH_DONE:
+        return hand->call.result.success ? EXIT_FINISHED : EXIT_FAILED;
+    case DISPATCH_PAUSED:
+        return EXIT_PAUSED;
+    case DISPATCH_CANCELLED:
+        return signals_received() ? 128 + signals_received() : EXIT_INTERRUPTED;
+    case DISPATCH_TIMEOUT:
+        return EXIT_TIMEOUT;
+    case DISPATCH_ABORTED:
+    case DISPATCH_HOOK_FAILED:
+        break;
+    }
+    log_error("%s by hook '%s' at %s: %s", end == DISPATCH_ABORTED ? "stopped" : "failed",
+              outcome->hook ? outcome->hook->name : "?", outcome->event, outcome->reason);
+    return EXIT_HOOK;
+}
+
+/* The result is on standard output as it is; an error is told on standard error. */
+static int finish_call(struct hand_call *hand, enum dispatch_end end,
+                       const struct hook_outcome *outcome)
+{
+    struct tool_result *result = &hand->call.result;
+    int code = exit_code_of_call(hand, end, outcome);
+    if (!hand->app->json && result->success) {
+        output_foreign(&hand->app->out, text_cstr(&result->text), result->text.length);
+        output_end_line(&hand->app->out);
+    } else if (!hand->app->json && result->text.length > 0) {
+        log_error("%s", text_cstr(&result->text));
+    }
+    int flushed = app_flush(hand->app);
+    return flushed ? flushed : code;
+}
+
+static int run_call(struct hand_call *hand)
+{
+    struct error error;
+    struct hook_outcome outcome = {0};
+    struct error reason;
+    struct dispatch_call *call = &hand->call;
+    struct text repaired = TEXT_INIT;
+    if (!start_call(hand, &error))
+        return app_fail(hand->app, &error);
+    call->id = "call_by_hand";
+    call->valid =
+        arguments_repair(text_cstr(&hand->arguments), hand->arguments.length, &repaired, &reason);
+    const struct text *text = call->valid ? &repaired : &hand->arguments;
+    call->arguments = (struct slice){text_cstr(text), text->length};
+    call->invalid_reason = reason.message;
+    timeline_emit(&hand->timeline, &(struct event){.kind = EVENT_TOOL_CALL,
+                                                   .as.tool_call = {.id = call->id,
+                                                                    .name = call->name,
+                                                                    .arguments = call->arguments,
+                                                                    .valid = call->valid}});
+    enum dispatch_end end = dispatch_by_hand(hand, &outcome);
+    int code = finish_call(hand, end, &outcome);
+    text_release(&repaired);
+    return code;
+}
+
+static bool read_arguments(struct hand_call *hand, const char *json, struct error *error)
+{
+    if (json && strcmp(json, "-") == 0)
+        return app_read_input(&hand->arguments, error);
+    text_puts(&hand->arguments, json ? json : "{}");
+    return !hand->arguments.failed || error_memory(error);
+}
+
+static int call(struct app *app, struct registry *registry, const char *name, const char *json)
+{
+    struct hand_call hand = {.app = app, .registry = registry, .call.name = name};
+    struct error error;
+    int code;
+    timeline_init(&hand.timeline);
+    if (!registry_find(registry, name)) {
+        app_unknown_tool(registry, name, &error);
+        code = app_fail(app, &error);
+    } else if (!read_arguments(&hand, json, &error)) {
+        code = app_fail(app, &error);
+    } else {
+        code = run_call(&hand);
+    }
+    tool_result_release(&hand.call.result);
+    if (pool_free(hand.pool, POOL_GRACE_MS) > 0)
+        registry_ref(registry); /* a tool that did not stop still uses it */
+    cancel_unref(hand.cancel);
+    app_context_release(&hand.context);
+    jsonl_release(&hand.jsonl);
+    timeline_release(&hand.timeline);
+    text_release(&hand.arguments);
+    return code;
+}
+
+int command_tools(struct app *app, int count, char **operands)
+{
+    const char *verb = count > 0 ? operands[0] : "list";
+    bool is_show = strcmp(verb, "show") == 0 && count == 2;
+    bool is_call = strcmp(verb, "call") == 0 && (count == 2 || count == 3);
+    struct error error;
+    if (!is_show && !is_call && (strcmp(verb, "list") != 0 || count > 1))
+        return command_usage(app, "tools", "unknown words after 'tools'");
+    struct registry *registry = app_load(app, &error);
+    if (!registry)
+        return app_fail(app, &error);
+    int code = is_show   ? show(app, registry, operands[1])
+               : is_call ? call(app, registry, operands[1], count == 3 ? operands[2] : NULL)
+                         : list(app, registry);
+    registry_unref(registry);
+    return code;
+}

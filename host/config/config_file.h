@@ -1,0 +1,12 @@
+/* config_file - the user's and the project's JSON files, read into settings. */
+#ifndef CONFIG_CONFIG_FILE_H
+#define CONFIG_CONFIG_FILE_H
+
+#include "config/settings.h"
+
+/* $XDG_CONFIG_HOME/mortise/config.json, or the file that --config names (which must exist). */
+bool config_file_read_user(struct settings *settings, struct error *error);
+/* .mortise/config.json here or in a folder above, up to the file system's root. */
+bool config_file_read_project(struct settings *settings, struct error *error);
+
+#endif

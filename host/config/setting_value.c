@@ -1,0 +1,82 @@
+#include "config/setting_value.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool check(const struct setting_definition *definition, const char *text,
+                  struct error *error)
+{
+    char *end;
+    errno = 0;
+    switch (definition->kind) {
+    case SETTING_FLAG:
+        if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+            return error_set(error, ERROR_USAGE, "'%s' must be true or false", text);
+        return true;
+    case SETTING_COUNT:
+        if (strcmp(text, "true") == 0)
+            return true;
+        /* fall through */
+    case SETTING_WHOLE: {
+        long long whole = strtoll(text, &end, 10);
+        if (end == text || *end || errno || whole < 0)
+            return error_set(error, ERROR_USAGE, "'%s' must be a whole number from 0 up", text);
+        return true;
+    }
+    case SETTING_NUMBER: {
+        double number = strtod(text, &end);
+        if (end == text || *end || !isfinite(number) || number < 0)
+            return error_set(error, ERROR_USAGE, "'%s' must be a number from 0 up", text);
+        return true;
+    }
+    case SETTING_TEXT:
+    case SETTING_LIST:
+        break;
+    }
+    return true;
+}
+
+static bool push(struct setting_value *value, const char *text, struct error *error)
+{
+    char **items = realloc(value->items, (value->count + 2) * sizeof(*items));
+    if (!items)
+        return error_memory(error);
+    value->items = items;
+    char *copy = strdup(text);
+    if (!copy) {
+        items[value->count] = NULL;
+        return error_memory(error);
+    }
+    items[value->count++] = copy;
+    items[value->count] = NULL;
+    return true;
+}
+
+bool setting_value_add(struct setting_value *value, enum setting_id id, enum setting_source source,
+                       const char *text, struct error *error)
+{
+    const struct setting_definition *definition = &setting_definitions[id];
+    char count[24];
+    if (!check(definition, text, error))
+        return false;
+    if (definition->kind == SETTING_COUNT && strcmp(text, "true") == 0) {
+        long long so_far = value->count ? strtoll(value->items[0], NULL, 10) : 0;
+        snprintf(count, sizeof(count), "%lld", so_far + 1);
+        text = count;
+    }
+    if (definition->kind != SETTING_LIST)
+        setting_value_clear(value);
+    value->source = source;
+    return push(value, text, error);
+}
+
+void setting_value_clear(struct setting_value *value)
+{
+    for (size_t i = 0; i < value->count; i++)
+        free(value->items[i]);
+    free(value->items);
+    *value = (struct setting_value){0};
+}

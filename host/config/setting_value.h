@@ -1,0 +1,12 @@
+/* setting_value - one value of a setting, checked against its kind when it arrives. */
+#ifndef CONFIG_SETTING_VALUE_H
+#define CONFIG_SETTING_VALUE_H
+
+#include "config/settings.h"
+
+/* Lists grow, counts count up, everything else is replaced.  Kind usage on failure. */
+bool setting_value_add(struct setting_value *value, enum setting_id id, enum setting_source source,
+                       const char *text, struct error *error);
+void setting_value_clear(struct setting_value *value);
+
+#endif

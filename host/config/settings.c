@@ -1,0 +1,234 @@
+#include "config/settings.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "config/config_file.h"
+#include "config/setting_value.h"
+
+const struct setting_definition setting_definitions[SETTING_ID_COUNT] = {
+#define X(id, name, letter, metavariable, kind, project, fallback, help)                           \
+    [SETTING_##id] = {name, letter, metavariable, kind, project, fallback, help},
+    SETTINGS(X)
+#undef X
+};
+
+const char *setting_source_name(enum setting_source source)
+{
+    static const char *const names[] = {
+        [SOURCE_UNSET] = "unset",     [SOURCE_DEFAULT] = "default",
+        [SOURCE_USER] = "user file",  [SOURCE_PROJECT] = "project file",
+        [SOURCE_ENVIRONMENT] = "environment", [SOURCE_OPTION] = "option",
+    };
+    return names[source];
+}
+
+void settings_init(struct settings *settings)
+{
+    *settings = (struct settings){0};
+}
+
+void settings_release(struct settings *settings)
+{
+    for (int id = 0; id < SETTING_ID_COUNT; id++)
+        setting_value_clear(&settings->values[id]);
+    json_decref(settings->user_file);
+    settings_init(settings);
+}
+
+/* ---- options ---- */
+
+enum { OPTION_HELP = SETTING_ID_COUNT + 256, OPTION_VERSION, OPTION_FIRST = 256 };
+
+static void build_tables(struct option *longs, char *shorts)
+{
+    char *s = shorts;
+    *s++ = ':'; /* a missing argument is told apart from an unknown option */
+    for (int id = 0; id < SETTING_ID_COUNT; id++) {
+        const struct setting_definition *d = &setting_definitions[id];
+        int takes = d->metavariable ? required_argument : no_argument;
+        longs[id] = (struct option){d->name, takes, NULL, OPTION_FIRST + id};
+        if (d->letter) {
+            *s++ = (char)d->letter;
+            if (takes == required_argument)
+                *s++ = ':';
+        }
+    }
+    longs[SETTING_ID_COUNT] = (struct option){"help", no_argument, NULL, OPTION_HELP};
+    longs[SETTING_ID_COUNT + 1] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
+    longs[SETTING_ID_COUNT + 2] = (struct option){0};
+    *s++ = 'h';
+    *s = '\0';
+}
+
+static int id_of_option(int option)
+{
+    if (option >= OPTION_FIRST)
+        return option - OPTION_FIRST;
+    for (int id = 0; id < SETTING_ID_COUNT; id++)
+        if (setting_definitions[id].letter == option)
+            return id;
+    return -1;
+}
+
+static bool unknown_option(const char *argument, struct error *error)
+{
+    const char *names[SETTING_ID_COUNT];
+    if (strncmp(argument, "--", 2) != 0)
+        return error_set(error, ERROR_USAGE, "unknown option '-%c'; `mortise --help` lists them",
+                         optopt ? optopt : argument[1]);
+    for (int id = 0; id < SETTING_ID_COUNT; id++)
+        names[id] = setting_definitions[id].name;
+    size_t length = strcspn(argument + 2, "=");
+    const char *near = suggest(argument + 2, length, names, SETTING_ID_COUNT);
+    if (near)
+        return error_set(error, ERROR_USAGE, "unknown option '%s'; did you mean '--%s'?", argument,
+                         near);
+    return error_set(error, ERROR_USAGE, "unknown option '%s'; `mortise --help` lists them",
+                     argument);
+}
+
+bool settings_read_options(struct settings *settings, int argc, char **argv, int *operands,
+                           struct error *error)
+{
+    struct option longs[SETTING_ID_COUNT + 3];
+    char shorts[2 * SETTING_ID_COUNT + 3];
+    build_tables(longs, shorts);
+    opterr = 0;
+    optind = 0; /* starts afresh, also for a second call in one process */
+    for (;;) {
+        int option = getopt_long(argc, argv, shorts, longs, NULL);
+        if (option == -1)
+            break;
+        if (option == OPTION_HELP || option == 'h') {
+            settings->help = true;
+            continue;
+        }
+        if (option == OPTION_VERSION) {
+            settings->version = true;
+            continue;
+        }
+        if (option == '?')
+            return unknown_option(argv[optind - 1], error);
+        int id = id_of_option(option == ':' ? optopt : option);
+        if (id < 0)
+            return unknown_option(argv[optind - 1], error);
+        const struct setting_definition *d = &setting_definitions[id];
+        if (option == ':')
+            return error_set(error, ERROR_USAGE, "option '--%s' needs a value: --%s %s", d->name,
+                             d->name, d->metavariable);
+        if (!setting_value_add(&settings->values[id], (enum setting_id)id, SOURCE_OPTION,
+                               optarg ? optarg : "true", error)) {
+            error_prefix(error, "option '--%s'", d->name);
+            return false;
+        }
+    }
+    *operands = argc - optind;
+    memmove(argv, argv + optind, (size_t)*operands * sizeof(*argv));
+    return true;
+}
+
+/* ---- environment, files, defaults ---- */
+
+static void variable_name(const char *option, char *name, size_t size)
+{
+    int n = snprintf(name, size, "MORTISE_%s", option);
+    for (int i = 0; i < n && (size_t)i < size; i++)
+        if (name[i] == '-')
+            name[i] = '_';
+        else if (name[i] >= 'a' && name[i] <= 'z')
+            name[i] = (char)(name[i] - 'a' + 'A');
+}
+
+static bool add_list(struct setting_value *value, enum setting_id id, const char *list,
+                     struct error *error)
+{
+    for (;;) {
+        size_t length = strcspn(list, ":");
+        char *entry = strndup(list, length);
+        bool ok = entry ? length == 0 ||
+                              setting_value_add(value, id, SOURCE_ENVIRONMENT, entry, error)
+                        : error_memory(error);
+        free(entry);
+        if (!ok || list[length] == '\0')
+            return ok;
+        list += length + 1;
+    }
+}
+
+static bool read_environment(struct settings *settings, struct error *error)
+{
+    for (int id = 0; id < SETTING_ID_COUNT; id++) {
+        struct setting_value *value = &settings->values[id];
+        char name[64];
+        variable_name(setting_definitions[id].name, name, sizeof(name));
+        const char *text = value->source == SOURCE_UNSET ? getenv(name) : NULL;
+        if (!text || !*text)
+            continue;
+        bool ok = setting_definitions[id].kind == SETTING_LIST
+                      ? add_list(value, (enum setting_id)id, text, error)
+                      : setting_value_add(value, (enum setting_id)id, SOURCE_ENVIRONMENT, text,
+                                          error);
+        if (!ok) {
+            error->kind = ERROR_CONFIG;
+            error_prefix(error, "variable %s", name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool settings_read_rest(struct settings *settings, struct error *error)
+{
+    if (!read_environment(settings, error) || !config_file_read_project(settings, error) ||
+        !config_file_read_user(settings, error))
+        return false;
+    for (int id = 0; id < SETTING_ID_COUNT; id++)
+        if (settings->values[id].source == SOURCE_UNSET && setting_definitions[id].fallback &&
+            !setting_value_add(&settings->values[id], (enum setting_id)id, SOURCE_DEFAULT,
+                               setting_definitions[id].fallback, error))
+            return false;
+    return true;
+}
+
+/* ---- reading ---- */
+
+const char *settings_text(const struct settings *settings, enum setting_id id)
+{
+    const struct setting_value *value = &settings->values[id];
+    return value->count ? value->items[value->count - 1] : NULL;
+}
+
+char *const *settings_list(const struct settings *settings, enum setting_id id, size_t *count)
+{
+    *count = settings->values[id].count;
+    return settings->values[id].items;
+}
+
+bool settings_flag(const struct settings *settings, enum setting_id id)
+{
+    const char *text = settings_text(settings, id);
+    return text && strcmp(text, "true") == 0;
+}
+
+int64_t settings_whole(const struct settings *settings, enum setting_id id, int64_t fallback)
+{
+    const char *text = settings_text(settings, id);
+    return text ? strtoll(text, NULL, 10) : fallback;
+}
+
+double settings_number(const struct settings *settings, enum setting_id id, double fallback)
+{
+    const char *text = settings_text(settings, id);
+    return text ? strtod(text, NULL) : fallback;
+}
+
+const json_t *settings_section(const struct settings *settings, const char *kind, const char *name)
+{
+    return json_object_get(json_object_get(settings->user_file, kind), name);
+}

@@ -1,0 +1,154 @@
+/*
+ * settings - what the user wants: options, environment, configuration files, defaults.
+ *
+ * One table (SETTINGS) names every setting; from it come the command line, the variables
+ * MORTISE_…, the keys of the configuration files, the help and `mortise config`.
+ * Precedence: option, environment, project file, user file, default.
+ *
+ * A project's file (.mortise/config.json) may come with somebody else's folder, so it can
+ * set only what cannot run code, send keys elsewhere or read other files.
+ */
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "base/error.h"
+
+enum setting_kind {
+    SETTING_FLAG,   /* true or false */
+    SETTING_COUNT,  /* a flag that may be given several times */
+    SETTING_TEXT,
+    SETTING_LIST,   /* repeatable; an array in files, ':' between entries in the environment */
+    SETTING_WHOLE,  /* integer >= 0 */
+    SETTING_NUMBER  /* real */
+};
+
+/* Where the project's file may set it. */
+enum { USER_ONLY = 0, PROJECT_OK = 1 };
+
+/* id, long option, short option or 0, metavariable, kind, project, default, help */
+#define SETTINGS(X)                                                                                \
+    X(MODEL, "model", 'm', "PROVIDER/MODEL", SETTING_TEXT, USER_ONLY, NULL,                        \
+      "the model to ask (see `mortise providers`)")                                                \
+    X(BASE_URL, "base-url", 0, "URL", SETTING_TEXT, USER_ONLY, NULL,                               \
+      "another server that speaks the provider's format")                                          \
+    X(PLUGINS, "plugins", 'P', "DIR", SETTING_LIST, USER_ONLY, NULL,                               \
+      "look for plugins here first (repeatable)")                                                  \
+    X(PLUGIN, "plugin", 'e', "FILE.so", SETTING_LIST, USER_ONLY, NULL,                             \
+      "load one more plugin; it must load (repeatable)")                                           \
+    X(NO_PLUGINS, "no-plugins", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
+      "search no folder for plugins")                                                              \
+    X(TOOLS, "tools", 0, "GLOB,...", SETTING_TEXT, PROJECT_OK, NULL,                               \
+      "offer only these tools to the model")                                                       \
+    X(NO_TOOLS, "no-tools", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                            \
+      "offer no tools to the model")                                                               \
+    X(SYSTEM, "system", 's', "TEXT|@FILE", SETTING_TEXT, PROJECT_OK, NULL, "the system prompt")    \
+    X(MAX_TURNS, "max-turns", 0, "N", SETTING_WHOLE, PROJECT_OK, "100",                            \
+      "requests per run at most")                                                                  \
+    X(MAX_TOKENS, "max-tokens", 0, "N", SETTING_WHOLE, PROJECT_OK, NULL,                           \
+      "tokens per answer at most")                                                                 \
+    X(TEMPERATURE, "temperature", 0, "X", SETTING_NUMBER, PROJECT_OK, NULL, "sampling temperature") \
+    X(TOP_P, "top-p", 0, "X", SETTING_NUMBER, PROJECT_OK, NULL, "nucleus sampling")                \
+    X(TOP_K, "top-k", 0, "N", SETTING_WHOLE, PROJECT_OK, NULL, "sample from the N likeliest")      \
+    X(STOP, "stop", 0, "TEXT", SETTING_LIST, PROJECT_OK, NULL,                                     \
+      "end the answer before this text (repeatable)")                                              \
+    X(REASONING, "reasoning", 0, "LEVEL", SETTING_TEXT, PROJECT_OK, NULL,                          \
+      "reasoning effort: low, medium or high")                                                     \
+    X(STRATEGY, "strategy", 0, "auto|ordered|sequential|parallel", SETTING_TEXT, PROJECT_OK,       \
+      "auto", "how the calls of one answer run")                                                   \
+    X(TIMEOUT, "timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, NULL, "for the whole run")     \
+    X(CONNECT_TIMEOUT, "connect-timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, "20",          \
+      "for the connection to the server")                                                          \
+    X(FIRST_BYTE_TIMEOUT, "first-byte-timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, "120",   \
+      "until the answer begins")                                                                   \
+    X(IDLE_TIMEOUT, "idle-timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, "120",               \
+      "without a byte of the answer")                                                              \
+    X(RETRIES, "retries", 0, "N", SETTING_WHOLE, PROJECT_OK, "3",                                  \
+      "attempts after the first, for errors that may pass")                                        \
+    X(RESULT_LIMIT, "result-limit", 0, "BYTES", SETTING_WHOLE, PROJECT_OK, "65536",                \
+      "of a tool's result, the most that the model gets")                                          \
+    X(JSON, "json", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                     \
+      "events as JSON lines on standard output")                                                   \
+    X(QUIET, "quiet", 'q', NULL, SETTING_FLAG, PROJECT_OK, "false", "show the answer only")        \
+    X(VERBOSE, "verbose", 'v', NULL, SETTING_COUNT, PROJECT_OK, "0",                               \
+      "show more; twice: even more")                                                               \
+    X(COLOR, "color", 0, "auto|always|never", SETTING_TEXT, PROJECT_OK, "auto",                    \
+      "NO_COLOR is honoured")                                                                      \
+    X(CONFIG, "config", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                                  \
+      "instead of the user's configuration file")                                                  \
+    X(USER, "user", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "who asks, as tools are told")         \
+    X(TENANT, "tenant", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "for whom, as tools are told")     \
+    X(AGENT, "agent", 0, "NAME", SETTING_TEXT, USER_ONLY, "mortise",                               \
+      "the agent's name, as tools are told")                                                       \
+    X(SCOPES, "scopes", 0, "SCOPE,...", SETTING_TEXT, USER_ONLY, NULL,                             \
+      "what tools that require scopes may do")
+
+enum setting_id {
+#define X(id, ...) SETTING_##id,
+    SETTINGS(X)
+#undef X
+        SETTING_ID_COUNT
+};
+
+struct setting_definition {
+    const char *name;
+    int letter; /* or 0 */
+    const char *metavariable;
+    enum setting_kind kind;
+    int project;
+    const char *fallback;
+    const char *help;
+};
+
+extern const struct setting_definition setting_definitions[SETTING_ID_COUNT];
+
+enum setting_source {
+    SOURCE_UNSET,
+    SOURCE_DEFAULT,
+    SOURCE_USER,
+    SOURCE_PROJECT,
+    SOURCE_ENVIRONMENT,
+    SOURCE_OPTION
+};
+const char *setting_source_name(enum setting_source source);
+
+struct setting_value {
+    enum setting_source source;
+    char **items; /* NULL-terminated; several only for SETTING_LIST */
+    size_t count;
+};
+
+struct settings {
+    struct setting_value values[SETTING_ID_COUNT];
+    json_t *user_file;  /* parsed, or NULL */
+    bool help, version;
+};
+
+void settings_init(struct settings *settings);
+void settings_release(struct settings *settings);
+
+/* Reads options from argv and moves the operands to its front; *operands is their number.
+ * Kind usage on failure, with a suggestion. */
+bool settings_read_options(struct settings *settings, int argc, char **argv, int *operands,
+                           struct error *error);
+/* Environment and files; missing files are fine, broken ones are not (kind config). */
+bool settings_read_rest(struct settings *settings, struct error *error);
+
+/* The value, or NULL when it is unset. */
+const char *settings_text(const struct settings *settings, enum setting_id id);
+char *const *settings_list(const struct settings *settings, enum setting_id id, size_t *count);
+bool settings_flag(const struct settings *settings, enum setting_id id);
+/* Values were checked when they were read.  Unset: `fallback`. */
+int64_t settings_whole(const struct settings *settings, enum setting_id id, int64_t fallback);
+double settings_number(const struct settings *settings, enum setting_id id, double fallback);
+
+/* A section of the user's file, such as ("plugin-config", "audit"): borrowed, or NULL. */
+const json_t *settings_section(const struct settings *settings, const char *kind,
+                               const char *name);
+
+#endif

@@ -1,0 +1,132 @@
+#include "frontend/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+enum { FLUSH_ABOVE = 16 << 10 };
+
+bool color_parse(const char *name, enum color_choice *choice)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(names[i], name) == 0) {
+            *choice = (enum color_choice)i;
+            return true;
+        }
+    return false;
+}
+
+static bool wants_color(const struct output *output, enum color_choice choice)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    if (choice != COLOR_AUTO)
+        return choice == COLOR_ALWAYS;
+    return output->terminal && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+void output_init(struct output *output, int fd, enum color_choice choice)
+{
+    *output = (struct output){.fd = fd, .terminal = isatty(fd) == 1, .at_line_start = true};
+    output->color = wants_color(output, choice);
+}
+
+void output_release(struct output *output)
+{
+    output_flush(output);
+    text_release(&output->buffer);
+}
+
+static void fail(struct output *output, int failure)
+{
+    if (!output->failed)
+        output->failure = failure;
+    output->failed = true;
+}
+
+static void write_all(struct output *output, const char *data, size_t length)
+{
+    while (length > 0 && !output->failed) {
+        ssize_t n = write(output->fd, data, length);
+        if (n >= 0) {
+            data += n;
+            length -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = output->fd, .events = POLLOUT}, 1, -1);
+        } else if (errno != EINTR) {
+            fail(output, errno);
+        }
+    }
+}
+
+void output_flush(struct output *output)
+{
+    if (output->buffer.failed)
+        fail(output, ENOMEM);
+    write_all(output, output->buffer.data, output->buffer.length);
+    text_reset(&output->buffer);
+}
+
+static void appended(struct output *output, size_t before)
+{
+    const struct text *buffer = &output->buffer;
+    if (buffer->length > before)
+        output->at_line_start = buffer->data[buffer->length - 1] == '\n';
+    if (buffer->length > FLUSH_ABOVE)
+        output_flush(output);
+}
+
+void output_foreign(struct output *output, const char *data, size_t length)
+{
+    size_t before = output->buffer.length;
+    if (output->terminal)
+        utf8_append_visible(&output->buffer, data, length);
+    else
+        text_append(&output->buffer, data, length);
+    appended(output, before);
+}
+
+void output_own(struct output *output, const char *text)
+{
+    size_t before = output->buffer.length;
+    text_puts(&output->buffer, text);
+    appended(output, before);
+}
+
+void output_printf(struct output *output, const char *format, ...)
+{
+    size_t before = output->buffer.length;
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&output->buffer, format, arguments);
+    va_end(arguments);
+    appended(output, before);
+}
+
+/* Escape sequences leave the cursor where it is. */
+static void escape(struct output *output, const char *sequence)
+{
+    if (output->color)
+        text_puts(&output->buffer, sequence);
+}
+
+void output_dim(struct output *output)
+{
+    escape(output, "\033[2m");
+}
+
+void output_plain(struct output *output)
+{
+    escape(output, "\033[0m");
+}
+
+void output_end_line(struct output *output)
+{
+    if (!output->at_line_start)
+        output_own(output, "\n");
+}

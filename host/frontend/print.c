@@ -1,0 +1,213 @@
+#include "frontend/print.h"
+
+#include <string.h>
+
+/* How much of arguments and results a line shows. */
+enum { SHOWN_BYTES = 100 };
+
+/* A note begins on a line of its own, also where both streams are one terminal. */
+static void begin_note(struct print *print)
+{
+    output_end_line(print->answer);
+    output_flush(print->answer);
+    output_end_line(print->notes);
+    output_dim(print->notes);
+}
+
+static void end_note(struct print *print)
+{
+    output_plain(print->notes);
+    output_end_line(print->notes);
+    output_flush(print->notes);
+}
+
+/* One line, shortened: newlines would break the picture. */
+static void show_short(struct output *output, struct slice text, bool whole)
+{
+    size_t length = whole || text.length <= SHOWN_BYTES ? text.length : SHOWN_BYTES;
+    while (length < text.length && length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80)
+        length--;
+    for (size_t i = 0, start = 0; i <= length; i++)
+        if (i == length || (!whole && text.data[i] == '\n')) {
+            output_foreign(output, text.data + start, i - start);
+            if (i < length)
+                output_own(output, " ");
+            start = i + 1;
+        }
+    if (length < text.length)
+        output_own(output, "…");
+}
+
+static void show_call(struct print *print, const struct event *event)
+{
+    begin_note(print);
+    output_own(print->notes, "→ ");
+    output_foreign(print->notes, event->as.tool_call.name, strlen(event->as.tool_call.name));
+    output_own(print->notes, " ");
+    show_short(print->notes, event->as.tool_call.arguments, print->detail >= PRINT_ALL);
+    end_note(print);
+}
+
+static void show_duration(struct output *output, int64_t us)
+{
+    if (us < 1000)
+        output_printf(output, "%lld µs", (long long)us);
+    else if (us < 1000000)
+        output_printf(output, "%.1f ms", (double)us / 1e3);
+    else
+        output_printf(output, "%.1f s", (double)us / 1e6);
+}
+
+static void show_result(struct print *print, const struct event *event)
+{
+    begin_note(print);
+    output_own(print->notes, event->as.tool_result.success ? "← " : "✗ ");
+    output_foreign(print->notes, event->as.tool_result.name, strlen(event->as.tool_result.name));
+    output_own(print->notes, " (");
+    show_duration(print->notes, event->as.tool_result.duration_us);
+    output_own(print->notes, ") ");
+    show_short(print->notes, event->as.tool_result.result, print->detail >= PRINT_ALL);
+    if (event->as.tool_result.parts)
+        output_printf(print->notes, " [%zu attached]", event->as.tool_result.parts);
+    end_note(print);
+}
+
+static void show_progress(struct print *print, const struct event *event)
+{
+    begin_note(print);
+    output_own(print->notes, "  ");
+    if (event->as.tool_progress.total > 0)
+        output_printf(print->notes, "%3.0f%% ",
+                      100 * event->as.tool_progress.done / event->as.tool_progress.total);
+    output_foreign(print->notes, event->as.tool_progress.text.data,
+                   event->as.tool_progress.text.length);
+    end_note(print);
+}
+
+static void show_retry(struct print *print, const struct event *event)
+{
+    begin_note(print);
+    output_printf(print->notes, "attempt %u failed: ", event->as.retry.attempt);
+    output_foreign(print->notes, event->as.retry.reason->message,
+                   strlen(event->as.retry.reason->message));
+    output_printf(print->notes, "; again in %.1f s", (double)event->as.retry.wait_ms / 1000);
+    end_note(print);
+}
+
+static void show_note(struct print *print, const char *lead, const char *text, size_t length)
+{
+    begin_note(print);
+    output_own(print->notes, lead);
+    output_foreign(print->notes, text, length);
+    end_note(print);
+}
+
+static void show_hook(struct print *print, const struct event *event)
+{
+    begin_note(print);
+    output_foreign(print->notes, event->as.hook.hook, strlen(event->as.hook.hook));
+    output_printf(print->notes, " at %s: %s", event->as.hook.event, event->as.hook.decision);
+    if (event->as.hook.reason) {
+        output_own(print->notes, ": ");
+        output_foreign(print->notes, event->as.hook.reason, strlen(event->as.hook.reason));
+    }
+    end_note(print);
+}
+
+static void show_usage(struct print *print, const struct usage *usage)
+{
+    begin_note(print);
+    output_printf(print->notes, "%lld tokens in, %lld out", (long long)usage->input_tokens,
+                  (long long)usage->output_tokens);
+    if (usage->cached_tokens > 0)
+        output_printf(print->notes, ", %lld from the cache", (long long)usage->cached_tokens);
+    end_note(print);
+}
+
+/* Text and refusals are the answer; reasoning is a note. */
+static void show_delta(struct print *print, const struct event *event)
+{
+    enum block_kind kind = event->as.block.kind;
+    struct slice text = event->as.block.text;
+    if (kind == BLOCK_TEXT || kind == BLOCK_REFUSAL) {
+        output_foreign(print->answer, text.data, text.length);
+    } else if (kind == BLOCK_REASONING && print->detail >= PRINT_MORE) {
+        output_dim(print->notes);
+        output_foreign(print->notes, text.data, text.length);
+        output_plain(print->notes);
+    }
+}
+
+static void flush(struct print *print)
+{
+    output_flush(print->answer);
+    output_flush(print->notes);
+}
+
+static void show_stop(struct print *print, const struct event *event)
+{
+    if (event->as.block.kind == BLOCK_REASONING)
+        output_end_line(print->notes);
+    flush(print);
+}
+
+static void show(void *self, const struct event *event)
+{
+    struct print *print = self;
+    switch (event->kind) {
+    case EVENT_BLOCK_DELTA:
+        show_delta(print, event);
+        break;
+    case EVENT_BLOCK_STOP:
+        show_stop(print, event);
+        break;
+    case EVENT_SETTLED:
+        flush(print);
+        break;
+    case EVENT_TURN_END:
+        output_end_line(print->answer);
+        flush(print);
+        break;
+    case EVENT_TOOL_CALL:
+        show_call(print, event);
+        break;
+    case EVENT_TOOL_RESULT:
+        show_result(print, event);
+        break;
+    case EVENT_TOOL_PROGRESS:
+        show_progress(print, event);
+        break;
+    case EVENT_RETRY:
+        show_retry(print, event);
+        break;
+    case EVENT_RESET:
+        show_note(print, "what was shown of the answer is void: ", event->as.reset.reason,
+                  strlen(event->as.reset.reason));
+        break;
+    case EVENT_STATUS:
+        show_note(print, "", event->as.status.text.data, event->as.status.text.length);
+        break;
+    case EVENT_HOOK:
+        show_hook(print, event);
+        break;
+    case EVENT_USAGE:
+        show_usage(print, &event->as.usage);
+        break;
+    default:
+        break;
+    }
+}
+
+bool print_register(struct print *print, struct output *answer, struct output *notes,
+                    enum print_detail detail, struct timeline *timeline)
+{
+    uint32_t kinds = EVENT_BIT(EVENT_BLOCK_DELTA) | EVENT_BIT(EVENT_BLOCK_STOP) |
+                     EVENT_BIT(EVENT_SETTLED) | EVENT_BIT(EVENT_TURN_END) | EVENT_BIT(EVENT_RESET);
+    if (detail >= PRINT_NORMAL)
+        kinds |= EVENT_BIT(EVENT_TOOL_CALL) | EVENT_BIT(EVENT_TOOL_RESULT) |
+                 EVENT_BIT(EVENT_TOOL_PROGRESS) | EVENT_BIT(EVENT_RETRY) | EVENT_BIT(EVENT_STATUS);
+    if (detail >= PRINT_MORE)
+        kinds |= EVENT_BIT(EVENT_HOOK) | EVENT_BIT(EVENT_USAGE);
+    *print = (struct print){.answer = answer, .notes = notes, .detail = detail};
+    return timeline_add(timeline, kinds, show, print);
+}

@@ -1,0 +1,27 @@
+/*
+ * print - a run for people: the answer on one stream as it comes, everything else on another.
+ */
+#ifndef FRONTEND_PRINT_H
+#define FRONTEND_PRINT_H
+
+#include "frontend/output.h"
+#include "timeline/timeline.h"
+
+enum print_detail {
+    PRINT_QUIET,  /* the answer, and errors */
+    PRINT_NORMAL, /* tool calls with their duration, retries, notices */
+    PRINT_MORE,   /* reasoning, hooks, usage */
+    PRINT_ALL     /* arguments and results whole */
+};
+
+struct print {
+    struct output *answer; /* standard output */
+    struct output *notes;  /* standard error */
+    enum print_detail detail;
+};
+
+/* Registers on the timeline; all three outlive the run. */
+bool print_register(struct print *print, struct output *answer, struct output *notes,
+                    enum print_detail detail, struct timeline *timeline);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * mortise - options, configuration, plugins, command: what happens, in this order.
+ */
+#include <string.h>
+
+#include "command/command.h"
+
+static int run_command(struct app *app, int count, char **operands)
+{
+    const struct command *command = count > 0 ? command_find(operands[0]) : NULL;
+    if (app->settings.version) {
+        output_own(&app->out, "mortise " MORTISE_VERSION "\n");
+        return app_flush(app);
+    }
+    if (app->settings.help)
+        return command_help(app, command ? 1 : 0, operands);
+    if (command)
+        return command->run(app, count - 1, operands + 1);
+    return command_run(app, count, operands); /* a bare prompt */
+}
+
+int main(int argc, char **argv)
+{
+    struct app app;
+    struct error error;
+    int operands = 0;
+    memset(&app, 0, sizeof(app));
+    settings_init(&app.settings);
+    bool ready = settings_read_options(&app.settings, argc, argv, &operands, &error);
+    bool only_tells = app.settings.help || app.settings.version;
+    ready = ready && (only_tells || settings_read_rest(&app.settings, &error));
+    ready = ready && app_start(&app, &error);
+    int code = ready ? run_command(&app, operands, argv) : app_fail(&app, &error);
+    app_finish(&app);
+    return code;
+}

@@ -1,0 +1,112 @@
+#include "plugin/host_api.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+
+struct host_api {
+    mortise_host face;     /* first: a plugin hands its address back */
+    struct host_api *self; /* what the const pointer of a callback leads to */
+    _Atomic(const char *) name;
+    char *file_name;
+    char *config;
+    char *refusal;
+};
+
+static struct host_api *from_face(const mortise_host *host)
+{
+    const void *address = host;
+    const struct host_api *api = address;
+    return api->self;
+}
+
+static void refuse(const mortise_host *host, const char *reason)
+{
+    struct host_api *api = from_face(host);
+    free(api->refusal);
+    api->refusal = reason ? strdup(reason) : NULL;
+}
+
+/* One call is one line, whatever the plugin puts into it. */
+static void write_log(const mortise_host *host, uint32_t level, const char *message)
+{
+    static const enum log_level levels[] = {[MORTISE_LOG_ERROR] = LOG_ERROR,
+                                            [MORTISE_LOG_WARNING] = LOG_WARNING,
+                                            [MORTISE_LOG_NOTE] = LOG_NOTE,
+                                            [MORTISE_LOG_DEBUG] = LOG_DEBUG};
+    enum log_level known = level < sizeof(levels) / sizeof(levels[0]) ? levels[level] : LOG_DEBUG;
+    if (!message || known > log_level())
+        return;
+    struct text line = TEXT_INIT;
+    text_puts(&line, message);
+    for (size_t i = 0; i < line.length; i++)
+        if (line.data[i] == '\n' || line.data[i] == '\r')
+            line.data[i] = ' ';
+    log_line(known, "%s: %s", atomic_load(&from_face(host)->name), text_cstr(&line));
+    text_release(&line);
+}
+
+static const char *config(const mortise_host *host)
+{
+    return from_face(host)->config;
+}
+
+/* No table is known yet; a plugin must do with what there is. */
+static const void *service(const mortise_host *host, const char *id)
+{
+    (void)host;
+    (void)id;
+    return NULL;
+}
+
+struct host_api *host_api_new(const char *name, char *config_text)
+{
+    struct host_api *api = calloc(1, sizeof(*api));
+    char *file_name = strdup(name);
+    if (!api || !file_name || !config_text) {
+        free(api);
+        free(file_name);
+        free(config_text);
+        return NULL;
+    }
+    api->face = (mortise_host){.size = sizeof(api->face),
+                               .abi_major = MORTISE_ABI_MAJOR,
+                               .abi_minor = MORTISE_ABI_MINOR,
+                               .refuse = refuse,
+                               .log = write_log,
+                               .config = config,
+                               .service = service};
+    api->self = api;
+    api->file_name = file_name;
+    atomic_init(&api->name, file_name);
+    api->config = config_text;
+    return api;
+}
+
+void host_api_free(struct host_api *api)
+{
+    if (!api)
+        return;
+    free(api->file_name);
+    free(api->config);
+    free(api->refusal);
+    free(api);
+}
+
+void host_api_set_name(struct host_api *api, const char *name)
+{
+    atomic_store(&api->name, name);
+}
+
+const mortise_host *host_api_face(struct host_api *api)
+{
+    return &api->face;
+}
+
+const char *host_api_refusal(const struct host_api *api)
+{
+    return api->refusal;
+}

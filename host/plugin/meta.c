@@ -1,0 +1,247 @@
+#include "plugin/meta.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "plugin/schema.h"
+
+#define MAX_NAME   ((size_t)64)
+#define MAX_SCOPES ((size_t)64)
+#define NOTE                                                                                       \
+    "NOTE: This is a long-running operation. Once it has returned a pending or intermediate "      \
+    "status, do not call it again for the same work."
+
+/* The first three have been there since the first host; a host that knows fewer flags than
+ * the plugin was written for must not guess what the others allow. */
+static const struct {
+    uint32_t bit;
+    const char *name;
+} flags[] = {
+    {MORTISE_READ_ONLY, "read_only"},
+    {MORTISE_CONCURRENCY_SAFE, "concurrency_safe"},
+    {MORTISE_LONG_RUNNING, "long_running"},
+    {MORTISE_SERIAL, "serial"},
+    {MORTISE_SANDBOX_REQUIRED, "sandbox_required"},
+    {MORTISE_DESTRUCTIVE, "destructive"},
+    {MORTISE_IDEMPOTENT, "idempotent"},
+    {MORTISE_OPEN_WORLD, "open_world"},
+};
+
+#define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
+
+bool name_valid(const char *name)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    if (!name)
+        return false;
+    size_t length = strnlen(name, MAX_NAME + 1);
+    return length > 0 && length <= MAX_NAME && strspn(name, allowed) == length;
+}
+
+const char *plugin_copy(struct plugin *plugin, const char *string)
+{
+    size_t length = strlen(string);
+    if (utf8_valid(string, length) == length)
+        return arena_copy(&plugin->memory, string, length);
+
+    struct text clean = TEXT_INIT;
+    utf8_append_clean(&clean, string, length);
+    const char *copy = clean.failed ? NULL : arena_copy(&plugin->memory, clean.data, clean.length);
+    text_release(&clean);
+    return copy;
+}
+
+/* The text in the plugin's memory; the buffer is freed. */
+static const char *keep(struct plugin *plugin, struct text *text)
+{
+    const char *copy =
+        text->failed ? NULL : arena_copy(&plugin->memory, text_cstr(text), text->length);
+    text_release(text);
+    return copy;
+}
+
+/* ---- names ---- */
+
+/* What the configuration calls it: "rename" wins over "prefix". */
+static bool read_name(struct plugin *plugin, struct tool *tool, const char *own,
+                      struct error *error)
+{
+    if (!name_valid(own))
+        return error_set(error, ERROR_PLUGIN,
+                         "a tool has the name '%.80s': a name is 1 to 64 of A-Z a-z 0-9 _ -",
+                         own ? own : "");
+    const char *renamed = json_member_string(json_object_get(plugin->config, "rename"), own);
+    const char *prefix = json_member_string(plugin->config, "prefix");
+    struct text name = TEXT_INIT;
+    text_puts(&name, renamed ? renamed : prefix ? prefix : "");
+    if (!renamed)
+        text_puts(&name, own);
+
+    tool->own_name = plugin_copy(plugin, own);
+    tool->name = keep(plugin, &name);
+    if (!tool->own_name || !tool->name)
+        return error_memory(error);
+    if (!name_valid(tool->name))
+        return error_set(error, ERROR_PLUGIN,
+                         "the configuration makes tool '%s' to '%.80s': a name is 1 to 64 of "
+                         "A-Z a-z 0-9 _ -",
+                         own, tool->name);
+    return true;
+}
+
+/* ---- flags ---- */
+
+static bool check_flags(const struct tool *tool, struct error *error)
+{
+    uint32_t unknown = tool->meta.flags;
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        unknown &= ~flags[i].bit;
+    if (!unknown)
+        return true;
+
+    struct text known = TEXT_INIT;
+    for (size_t i = 0; i < FLAG_COUNT; i++)
+        text_printf(&known, "%s%s", i ? ", " : "", flags[i].name);
+    error_set(error, ERROR_PLUGIN,
+              "tool '%s' has a flag (0x%x) that this host does not know (it knows %s): the "
+              "plugin is newer, update mortise",
+              tool->own_name, (unsigned)unknown, text_cstr(&known));
+    text_release(&known);
+    return false;
+}
+
+/* ---- texts ---- */
+
+/* T62, F36: a long-running tool without a description has the note for one. */
+static bool read_description(struct plugin *plugin, struct tool *tool, const char *description,
+                             struct error *error)
+{
+    bool is_long = tool->meta.flags & MORTISE_LONG_RUNNING;
+    struct text text = TEXT_INIT;
+    if (description && *description)
+        utf8_append_clean(&text, description, strlen(description));
+    else if (!is_long)
+        text_printf(&text, "Tool: %s", tool->name);
+    if (is_long)
+        text_printf(&text, "%s%s", text.length ? "\n\n" : "", NOTE);
+    tool->meta.description = keep(plugin, &text);
+    return tool->meta.description || error_memory(error);
+}
+
+static bool read_raw(struct plugin *plugin, struct tool *tool, const char *json, const char *what,
+                     const char **out, struct error *error)
+{
+    struct text text = TEXT_INIT;
+    if (!schema_check_raw(json, &text, error)) {
+        text_release(&text);
+        if (error && error->kind == ERROR_PLUGIN)
+            error_prefix(error, "the %s schema of tool '%s' cannot be used", what, tool->own_name);
+        return false;
+    }
+    *out = keep(plugin, &text);
+    return *out || error_memory(error);
+}
+
+/* One of three: from the table, the author's own, or any object (T2). */
+static bool read_input(struct plugin *plugin, struct tool *tool, const mortise_tool_meta *meta,
+                       struct error *error)
+{
+    if (!meta->shape && meta->input_schema && *meta->input_schema)
+        return read_raw(plugin, tool, meta->input_schema, "input", &tool->meta.input_schema, error);
+
+    struct text text = TEXT_INIT;
+    if (!meta->shape) {
+        text_puts(&text, "{\"type\":\"object\"}");
+    } else if (shape_check(meta->shape, error)) {
+        shape_write_schema(meta->shape, &text);
+        tool->shape = meta->shape;
+    } else {
+        if (error && error->kind == ERROR_PLUGIN)
+            error_prefix(error, "tool '%s'", tool->own_name);
+        return false;
+    }
+    tool->meta.input_schema = keep(plugin, &text);
+    return tool->meta.input_schema || error_memory(error);
+}
+
+static bool read_scopes(struct plugin *plugin, struct tool *tool, const char *const *scopes,
+                        struct error *error)
+{
+    if (!scopes)
+        return true;
+    size_t count = 0;
+    while (count <= MAX_SCOPES && scopes[count])
+        count++;
+    if (count > MAX_SCOPES)
+        return error_set(error, ERROR_PLUGIN,
+                         "tool '%s' has more than %zu scopes, or their list does not end with NULL",
+                         tool->own_name, MAX_SCOPES);
+    const char **copy = arena_alloc(&plugin->memory, (count + 1) * sizeof(*copy));
+    if (!copy)
+        return error_memory(error);
+    for (size_t i = 0; i < count; i++)
+        if (!(copy[i] = plugin_copy(plugin, scopes[i])))
+            return error_memory(error);
+    tool->meta.scopes = copy;
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool is_whole(const mortise_tool *instance)
+{
+    return instance && MORTISE_HAS(instance, mortise_tool, run) && instance->run &&
+           instance->meta && MORTISE_HAS(instance->meta, mortise_tool_meta, title);
+}
+
+bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool *tool,
+               struct error *error)
+{
+    if (!is_whole(instance))
+        return error_set(error, ERROR_PLUGIN,
+                         "a tool is not complete: it needs a mortise_tool and a meta with their "
+                         "sizes set, and a run()");
+    const mortise_tool_meta *meta = instance->meta;
+    *tool = (struct tool){.instance = instance, .plugin = plugin};
+    tool->meta.size = sizeof(tool->meta);
+    tool->meta.flags = meta->flags;
+    if (!read_name(plugin, tool, meta->name, error) || !check_flags(tool, error) ||
+        !read_description(plugin, tool, meta->description, error) ||
+        !read_input(plugin, tool, meta, error) || !read_scopes(plugin, tool, meta->scopes, error))
+        return false;
+    tool->meta.name = tool->name;
+    if (meta->output_schema &&
+        !read_raw(plugin, tool, meta->output_schema, "output", &tool->meta.output_schema, error))
+        return false;
+    if (meta->title && !(tool->meta.title = plugin_copy(plugin, meta->title)))
+        return error_memory(error);
+    return true;
+}
+
+/* ---- comparing ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_list(const char *const *a, const char *const *b)
+{
+    if (!a || !b)
+        return a == b;
+    while (*a && *b && strcmp(*a, *b) == 0)
+        a++, b++;
+    return !*a && !*b;
+}
+
+bool meta_equal(const mortise_tool_meta *a, const mortise_tool_meta *b)
+{
+    return a->flags == b->flags && a->shape == b->shape && same_text(a->name, b->name) &&
+           same_text(a->description, b->description) &&
+           same_text(a->input_schema, b->input_schema) &&
+           same_text(a->output_schema, b->output_schema) && same_list(a->scopes, b->scopes) &&
+           same_text(a->title, b->title);
+}

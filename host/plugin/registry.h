@@ -1,0 +1,108 @@
+/*
+ * registry - the tools and hooks that were loaded, and what was refused.
+ *
+ * Built while loading, by one thread, and then only read, so that calls need no lock.
+ * Reference counted: a reload builds a new one while calls in flight finish on the old.
+ * Plugins stay mapped for ever; plugin->close() is called when the last reference goes.
+ */
+#ifndef PLUGIN_REGISTRY_H
+#define PLUGIN_REGISTRY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include <mortise/plugin.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+struct registry;
+struct plugin;
+
+/* The host's own copy of a tool's meta, and the instance.  Lives in its plugin's memory. */
+struct tool {
+    const char *name;
+    const char *own_name;        /* as its plugin knows it, before "prefix" and "rename" (D19) */
+    mortise_tool_meta meta;      /* all strings are the host's; input_schema always set, shape NULL */
+    const mortise_shape *shape;  /* the plugin's, checked; NULL: gets JSON text */
+    const mortise_tool *instance;
+    struct plugin *plugin;
+    struct tool_gate *gate;      /* MORTISE_SERIAL: one call at a time; else NULL */
+    UT_hash_handle hh;
+};
+
+struct hook {
+    const char *name;
+    const mortise_hooks *table;
+    struct plugin *plugin;
+    size_t index; /* within its plugin */
+};
+
+struct plugin {
+    const char *path;
+    const char *name;
+    const char *version; /* or NULL */
+    mortise_plugin *face;
+    struct host_api *api;    /* what the plugin was given, or NULL */
+    json_t *config;          /* its section, the plugin's: "prefix" and "rename" in it change the
+                              * names of its tools (D19); NULL: none */
+    size_t tool_count;
+    size_t hook_count;
+    struct tool **tools;     /* in the plugin's own order; set by registry_add() */
+    struct hook *hooks;
+    struct arena memory;     /* of all that the host keeps of it */
+};
+
+/* What a factory made, not yet registered.  Takes over `api` (and, through it, what the
+ * plugin was given); a copy of `path` is kept.  NULL: no memory, and nothing was taken. */
+struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_api *api);
+/* Calls face->close(), once, and frees what the host keeps.  NULL is fine. */
+void plugin_free(struct plugin *plugin);
+
+struct refusal {
+    char *path;
+    char *reason;
+};
+
+struct registry *registry_new(void); /* NULL: no memory */
+struct registry *registry_ref(struct registry *registry);
+void registry_unref(struct registry *registry); /* NULL is fine */
+
+/* All or nothing (T27, D19): takes over `plugin` with all tools and hooks of plugin->face,
+ * or leaves the registry as it was and the plugin with the caller.  Checks metas, shapes,
+ * names, flags; "Tool with name 'x' already registered …" names both files. */
+bool registry_add(struct registry *registry, struct plugin *plugin, struct error *error);
+
+/* Notes that the factory of an object (its dlopen() handle) is about to be called: T16.
+ * False when that cannot be: it was called before, then *earlier is the path it was known
+ * by, or there is no memory, then *earlier is NULL. */
+bool registry_claim(struct registry *registry, const void *handle, const char *path,
+                    const char **earlier);
+
+/* Keeps what `mortise plugins list` shows of a file that was not loaded. */
+void registry_refuse(struct registry *registry, const char *path, const char *reason);
+
+/* NULL: unknown. */
+const struct tool *registry_find(const struct registry *registry, const char *name);
+/* Sorted by name, bytewise; NULL beyond the last. */
+const struct tool *registry_tool(const struct registry *registry, size_t index);
+size_t registry_tool_count(const struct registry *registry);
+
+/* In the order in which they run: priority, plugin name, index (D27). */
+const struct hook *registry_hook(const struct registry *registry, size_t index);
+size_t registry_hook_count(const struct registry *registry);
+
+/* In load order; NULL beyond the last. */
+const struct plugin *registry_plugin(const struct registry *registry, size_t index);
+const struct refusal *registry_refusal(const struct registry *registry, size_t index);
+
+/* Entering a MORTISE_SERIAL tool waits until no other call is inside (no-op for others).
+ * False when `cancelled(data)` became true first (checked about every 20 ms). */
+bool tool_enter(const struct tool *tool, bool (*cancelled)(void *data), void *data);
+void tool_leave(const struct tool *tool);
+
+#endif

@@ -1,0 +1,11 @@
+/* anthropic - the two halves of the Anthropic Messages format: writing and reading. */
+#ifndef PROVIDER_ANTHROPIC_H
+#define PROVIDER_ANTHROPIC_H
+
+#include "provider/provider.h"
+
+/* See struct wire. */
+bool anthropic_write(struct text *body, const char *provider, const char *model,
+                     const struct request *request, struct error *error);
+
+#endif

@@ -1,0 +1,227 @@
+#include "provider/provider.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/secret.h"
+#include "provider/http.h"
+#include "provider/offline.h"
+#include "provider/script.h"
+
+#define BACKOFF_FIRST_MS 500
+#define BACKOFF_MOST_MS  10000
+/* The longest wait before an attempt, and the longest of all waits of a request together. */
+#define WAIT_MOST_MS     60000
+
+/* ---- attempts (D11) ---- */
+
+/* Full jitter: anything up to a limit that doubles with every attempt, so that clients which
+ * failed together do not come back together. */
+static int64_t backoff_ms(unsigned attempt)
+{
+    int64_t limit = BACKOFF_FIRST_MS;
+    while (--attempt && limit < BACKOFF_MOST_MS)
+        limit *= 2;
+    if (limit > BACKOFF_MOST_MS)
+        limit = BACKOFF_MOST_MS;
+    uint32_t dice = 0;
+    if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
+        dice = (uint32_t)clock_ns();
+    return (int64_t)dice % (limit + 1);
+}
+
+static int64_t wait_before_next(const struct error *error, unsigned attempt)
+{
+    int64_t wait_ms = error->retry_after_ms >= 0 ? error->retry_after_ms : backoff_ms(attempt);
+    return wait_ms < WAIT_MOST_MS ? wait_ms : WAIT_MOST_MS;
+}
+
+/* What was shown cannot be taken back, so an attempt that opened a block is final. */
+static bool may_retry(const struct client *client, const struct stream *stream, unsigned attempt)
+{
+    return stream->error.retryable && attempt < client->max_attempts && !stream_has_shown(stream);
+}
+
+static void announce(const struct stream *stream, unsigned attempt, int64_t wait_ms)
+{
+    struct event retry = {
+        .kind = EVENT_RETRY,
+        .as.retry = {.attempt = attempt, .wait_ms = wait_ms, .reason = &stream->error}};
+    timeline_emit(stream->timeline, &retry);
+    if (!stream->event_count)
+        return;
+    struct event reset = {.kind = EVENT_RESET, .as.reset = {.reason = "retry"}};
+    timeline_emit(stream->timeline, &reset);
+}
+
+/* False when it was cancelled before the time was over. */
+static bool wait_for(struct cancel *cancel, int64_t wait_ms)
+{
+    int64_t until = clock_ms() + wait_ms;
+    for (int64_t left = wait_ms; left > 0; left = until - clock_ms()) {
+        struct pollfd fd = {.fd = cancel_fd(cancel), .events = POLLIN};
+        if (poll(&fd, 1, (int)left) > 0)
+            break;
+    }
+    return !cancel_requested(cancel);
+}
+
+static bool cancelled(struct stream *stream)
+{
+    return error_set(&stream->error, ERROR_CANCELLED, "cancelled");
+}
+
+bool client_complete(struct client *client, const struct request *request, struct stream *stream,
+                     struct cancel *cancel, int64_t deadline_ms)
+{
+    int64_t waited_ms = 0;
+    for (unsigned attempt = 1;; attempt++) {
+        stream_begin(stream);
+        if (cancel_requested(cancel))
+            return cancelled(stream);
+        client->ops->attempt(client, request, stream, cancel, deadline_ms);
+        if (stream->error.kind == ERROR_NONE)
+            return true;
+        if (!may_retry(client, stream, attempt))
+            return false;
+        int64_t wait_ms = wait_before_next(&stream->error, attempt);
+        waited_ms += wait_ms;
+        if (waited_ms > WAIT_MOST_MS)
+            return false;
+        if (deadline_ms >= 0 && clock_ms() + wait_ms >= deadline_ms)
+            return false;
+        announce(stream, attempt, wait_ms);
+        if (!wait_for(cancel, wait_ms))
+            return cancelled(stream);
+    }
+}
+
+void client_free(struct client *client)
+{
+    if (client)
+        client->ops->free(client);
+}
+
+void toolset_release(struct toolset *tools)
+{
+    free(tools->items);
+    for (size_t i = 0; i < WIRE_COUNT; i++)
+        free(tools->wire[i].data);
+    *tools = (struct toolset){0};
+}
+
+/* ---- making one ---- */
+
+static bool unknown_provider(const char *model, struct error *error)
+{
+    struct text names = TEXT_INIT;
+    const struct profile *profile;
+    for (size_t i = 0; (profile = profile_at(i)); i++)
+        text_printf(&names, "%s%s", i ? ", " : "", profile->name);
+    error_set(error, ERROR_USAGE,
+              "no provider is named in the model '%s'; write PROVIDER/MODEL with one of: %s", model,
+              text_cstr(&names));
+    text_release(&names);
+    return false;
+}
+
+/* Splits "PROVIDER/MODEL"; *name becomes NULL for the provider's default. */
+static const struct profile *parse_model(const char *model, const char **name, struct error *error)
+{
+    if (!model || !*model) {
+        error_set(error, ERROR_CONFIG,
+                  "no model is named; use -m PROVIDER/MODEL, or -m offline to try without one");
+        return NULL;
+    }
+    size_t length = strcspn(model, "/");
+    const struct profile *profile = profile_find(model, length);
+    if (!profile) {
+        unknown_provider(model, error);
+        return NULL;
+    }
+    *name = model[length] && model[length + 1] ? model + length + 1 : profile->default_model;
+    return profile;
+}
+
+/* The bytes of a key end up in a header line. */
+static bool check_key(const char *key, const char *from, struct error *error)
+{
+    for (const char *c = key; *c; c++)
+        if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7F)
+            return error_set(error, ERROR_CONFIG,
+                             "the key in %s holds a space, a line break or another character that "
+                             "no key has",
+                             from);
+    return secret_add(key, strlen(key)) || error_memory(error);
+}
+
+/* A server that was named by hand may need no key; the public ones do. */
+static bool find_key(const struct client_settings *settings, const struct profile *profile,
+                     const char **key, struct error *error)
+{
+    const char *from = settings->key ? "the configuration" : profile->key_env;
+    *key = settings->key;
+    if (!*key && profile->key_env)
+        *key = getenv(profile->key_env);
+    if (*key && **key)
+        return check_key(*key, from, error);
+    *key = NULL;
+    const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
+    if (!profile->key_env || settings->base_url || (named && *named))
+        return true;
+    return error_set(error, ERROR_CONFIG,
+                     "no key for '%s'; set %s, or use -m offline to try without a model",
+                     profile->name, profile->key_env);
+}
+
+static struct client *server_client(const struct client_settings *settings,
+                                    const struct profile *profile, const char *model,
+                                    struct error *error)
+{
+    struct text base_url = TEXT_INIT;
+    struct client *client = NULL;
+    const char *key;
+    if (find_key(settings, profile, &key, error) &&
+        profile_base_url(profile, settings->base_url, &base_url, error))
+        client = http_client_new(
+            &(struct http_settings){
+                .wire = profile->wire,
+                .provider = profile->name,
+                .model = model,
+                .base_url = base_url.data,
+                .key = key,
+                .connect_timeout_ms = settings->connect_timeout_ms,
+                .first_byte_timeout_ms = settings->first_byte_timeout_ms,
+                .idle_timeout_ms = settings->idle_timeout_ms,
+                .max_attempts = settings->retries + 1,
+            },
+            error);
+    text_release(&base_url);
+    return client;
+}
+
+struct client *client_new(const struct client_settings *settings, struct error *error)
+{
+    const char *model = NULL;
+    const struct profile *profile = parse_model(settings->model, &model, error);
+    if (!profile)
+        return NULL;
+    if (strcmp(profile->name, "offline") == 0)
+        return offline_client_new(error);
+    if (!model) {
+        error_set(error, ERROR_USAGE, "'%s' names no model; write %s/%s", settings->model,
+                  profile->name, strcmp(profile->name, "script") == 0 ? "FILE" : "MODEL");
+        return NULL;
+    }
+    struct client *client = strcmp(profile->name, "script") == 0
+                                ? script_client_new(model, error)
+                                : server_client(settings, profile, model, error);
+    if (client)
+        client->max_attempts = settings->retries + 1;
+    return client;
+}

@@ -1,0 +1,131 @@
+#include "provider/curl_api.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+/* Every member of struct curl_api; the functions are called curl_NAME. */
+#define FUNCTIONS(X)                                                                               \
+    X(easy_init)                                                                                   \
+    X(easy_setopt)                                                                                 \
+    X(easy_getinfo)                                                                                \
+    X(easy_strerror)                                                                               \
+    X(easy_reset)                                                                                  \
+    X(easy_cleanup)                                                                                \
+    X(multi_init)                                                                                  \
+    X(multi_setopt)                                                                                \
+    X(multi_add_handle)                                                                            \
+    X(multi_remove_handle)                                                                         \
+    X(multi_perform)                                                                               \
+    X(multi_poll)                                                                                  \
+    X(multi_info_read)                                                                             \
+    X(multi_cleanup)                                                                               \
+    X(slist_append)                                                                                \
+    X(slist_free_all)                                                                              \
+    X(getdate)
+
+static const struct {
+    const char *name;
+    size_t offset;
+} functions[] = {
+#define X(name) {"curl_" #name, offsetof(struct curl_api, name)},
+    FUNCTIONS(X)
+#undef X
+};
+
+#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
+_Static_assert(sizeof(struct curl_api) == FUNCTION_COUNT * sizeof(void (*)(void)),
+               "every member of struct curl_api is in FUNCTIONS");
+
+static struct curl_api table;
+static bool loaded;
+static struct error failure = ERROR_INIT; /* of the first library that was tried */
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static pthread_once_t preload_once = PTHREAD_ONCE_INIT;
+static pthread_t preloader;
+
+static bool fail(const char *library, const char *what)
+{
+    if (failure.kind == ERROR_NONE)
+        error_set(&failure, ERROR_CONFIG,
+                  "cannot load '%s', which is needed to talk to a server: %s; install it with "
+                  "'sudo apt-get install libcurl4'",
+                  library, what);
+    return false;
+}
+
+/* The handle stays open for ever: connections and threads of libcurl may outlive whoever
+ * made them. */
+static bool load_from(const char *library)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *reason = dlerror();
+        return fail(library, reason ? reason : "no reason given");
+    }
+    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
+        void *address = dlsym(handle, functions[i].name);
+        if (!address)
+            return fail(library, "it is too old");
+        memcpy((char *)&table + functions[i].offset, &address, sizeof(address));
+    }
+    CURLcode (*global_init)(long);
+    void *address = dlsym(handle, "curl_global_init");
+    memcpy(&global_init, &address, sizeof(address));
+    if (!address || global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return fail(library, "it cannot be initialised");
+    return true;
+}
+
+static void load(void)
+{
+    loaded = load_from("libcurl.so.4") || load_from("libcurl-gnutls.so.4");
+}
+
+static void *preload(void *unused)
+{
+    (void)unused;
+    pthread_once(&load_once, load);
+    return NULL;
+}
+
+/* The loader must not work on while exit() takes the process apart.  The time is limited
+ * because exit() itself may have been called from inside a dlopen() that the loader waits for. */
+static void join_preloader(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    pthread_timedjoin_np(preloader, NULL, &until);
+}
+
+/* Without a thread curl_api() loads it by itself.  Signals are for other threads. */
+static void start_preloader(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&preloader, NULL, preload, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        atexit(join_preloader);
+}
+
+void curl_api_preload(void)
+{
+    pthread_once(&preload_once, start_preloader);
+}
+
+const struct curl_api *curl_api(struct error *error)
+{
+    pthread_once(&load_once, load);
+    if (loaded)
+        return &table;
+    if (error)
+        *error = failure;
+    return NULL;
+}

@@ -1,0 +1,28 @@
+/*
+ * http - one request to a server, streamed, with libcurl on the calling thread.
+ *
+ * libcurl is loaded when the first client is made (curl_api.h).  Waits are on
+ * curl_multi_poll() with the cancel token's descriptor beside the sockets.  No redirects,
+ * http and https only, `Accept-Encoding: identity` is asked for and gzip is decoded all the same.
+ */
+#ifndef PROVIDER_HTTP_H
+#define PROVIDER_HTTP_H
+
+#include "provider/provider.h"
+
+struct http_settings {
+    const struct wire *wire;
+    const char *provider;
+    const char *model;
+    const char *base_url;
+    const char *key;   /* or NULL */
+    int64_t connect_timeout_ms;
+    int64_t first_byte_timeout_ms;
+    int64_t idle_timeout_ms;
+    unsigned max_attempts;
+};
+
+/* Copies its settings; the connection is kept for the next request. */
+struct client *http_client_new(const struct http_settings *settings, struct error *error);
+
+#endif

@@ -1,0 +1,177 @@
+#include "provider/provider.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct profile profiles[] = {
+    {
+        .name = "openai",
+        .wire = &wire_openai_chat,
+        .base_url = "https://api.openai.com/v1",
+        .base_url_env = "OPENAI_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "OPENAI_API_KEY",
+        .default_model = "gpt-4.1",
+        .summary = "OpenAI, and any server that speaks Chat Completions (vLLM, llama.cpp, …)",
+    },
+    {
+        .name = "anthropic",
+        .wire = &wire_anthropic,
+        .base_url = "https://api.anthropic.com",
+        .base_url_env = "ANTHROPIC_BASE_URL",
+        .base_url_suffix = "/v1",
+        .key_env = "ANTHROPIC_API_KEY",
+        .default_model = "claude-sonnet-4-5",
+        .summary = "Anthropic Messages: thinking is kept and sent back",
+    },
+    {
+        .name = "openrouter",
+        .wire = &wire_openai_chat,
+        .base_url = "https://openrouter.ai/api/v1",
+        .base_url_env = "OPENROUTER_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "OPENROUTER_API_KEY",
+        .default_model = "openrouter/auto",
+        .summary = "OpenRouter: models of many providers behind one key",
+    },
+    {
+        .name = "ollama",
+        .wire = &wire_openai_chat,
+        .base_url = "http://127.0.0.1:11434",
+        .base_url_env = "OLLAMA_HOST",
+        .base_url_suffix = "/v1",
+        .summary = "a local Ollama server; needs no key",
+    },
+    {
+        .name = "groq",
+        .wire = &wire_openai_chat,
+        .base_url = "https://api.groq.com/openai/v1",
+        .base_url_env = "GROQ_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "GROQ_API_KEY",
+        .default_model = "llama-3.3-70b-versatile",
+        .summary = "Groq",
+    },
+    {
+        .name = "mistral",
+        .wire = &wire_openai_chat,
+        .base_url = "https://api.mistral.ai/v1",
+        .base_url_env = "MISTRAL_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "MISTRAL_API_KEY",
+        .default_model = "mistral-medium-latest",
+        .summary = "Mistral",
+    },
+    {
+        .name = "deepseek",
+        .wire = &wire_openai_chat,
+        .base_url = "https://api.deepseek.com/v1",
+        .base_url_env = "DEEPSEEK_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "DEEPSEEK_API_KEY",
+        .default_model = "deepseek-chat",
+        .summary = "DeepSeek: reasoning is kept and sent back",
+    },
+    {
+        .name = "script",
+        .base_url_suffix = "",
+        .summary = "no model: says what a file tells it to (script/FILE)",
+    },
+    {
+        .name = "offline",
+        .base_url_suffix = "",
+        .summary = "no model: calls the tool that fits the prompt best; needs no network",
+    },
+};
+
+#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
+
+const struct profile *profile_at(size_t index)
+{
+    return index < PROFILE_COUNT ? &profiles[index] : NULL;
+}
+
+const struct profile *profile_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < PROFILE_COUNT; i++)
+        if (strlen(profiles[i].name) == length && memcmp(profiles[i].name, name, length) == 0)
+            return &profiles[i];
+    return NULL;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncasecmp(text, start, strlen(start)) == 0;
+}
+
+/* "HOST" or "HOST:PORT" of a local server becomes a URL with the port of the profile.  A
+ * server that listens on every address is reached at the local one. */
+static void append_host(struct text *out, const struct profile *profile, const char *host)
+{
+    static const char any[] = "0.0.0.0";
+    size_t length = strcspn(host, "/");
+    size_t any_length = sizeof(any) - 1;
+    if (starts_with(host, any) && (host[any_length] == ':' || length == any_length)) {
+        text_puts(out, "http://127.0.0.1");
+        host += any_length;
+        length -= any_length;
+    } else {
+        text_puts(out, "http://");
+    }
+    const char *closed = memchr(host, ']', length); /* of an IPv6 address */
+    const char *from = closed ? closed : host;
+    text_append(out, host, length);
+    if (!memchr(from, ':', length - (size_t)(from - host)))
+        text_puts(out, strrchr(profile->base_url, ':'));
+    text_puts(out, host + length);
+}
+
+static void strip(struct text *url, const char *end)
+{
+    size_t length = strlen(end);
+    if (length && url->length > length &&
+        memcmp(url->data + url->length - length, end, length) == 0) {
+        url->length -= length;
+        url->data[url->length] = '\0';
+    }
+}
+
+static bool check_url(const char *url, const char *from, struct error *error)
+{
+    if (!starts_with(url, "http://") && !starts_with(url, "https://"))
+        return error_set(error, ERROR_CONFIG, "%s must begin with 'http://' or 'https://'", from);
+    const char *host = strchr(url, ':') + 3;
+    if (!*host || *host == '/' || *host == ':')
+        return error_set(error, ERROR_CONFIG, "%s names no host", from);
+    if (url[strcspn(url, "?#")])
+        return error_set(error, ERROR_CONFIG, "%s may hold no '?' and no '#'", from);
+    for (const char *c = url; *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7F)
+            return error_set(error, ERROR_CONFIG, "%s holds a space or a control character", from);
+    return true;
+}
+
+bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
+                      struct error *error)
+{
+    const char *from = "the base URL";
+    const char *url = given;
+    if (!url && profile->base_url_env) {
+        url = getenv(profile->base_url_env);
+        from = profile->base_url_env;
+    }
+    if (!url || !*url)
+        url = profile->base_url;
+
+    text_reset(out);
+    if (!strstr(url, "://") && starts_with(profile->base_url, "http://"))
+        append_host(out, profile, url);
+    else
+        text_puts(out, url);
+    while (out->length && out->data[out->length - 1] == '/')
+        strip(out, "/");
+    /* Many write the "/v1" although the variable leaves it out. */
+    strip(out, profile->base_url_suffix);
+    text_puts(out, profile->base_url_suffix);
+    return out->failed ? error_memory(error) : check_url(text_cstr(out), from, error);
+}

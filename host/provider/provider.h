@@ -1,0 +1,138 @@
+/*
+ * provider - a language model behind one of several doors.
+ *
+ * A `client` is a provider with its model and settings, ready to be asked.  The turn loop
+ * calls client_complete(); that makes attempts (retry.c) through the client's ops.  For
+ * servers the ops are http.c with a `wire` (how requests are written and responses read:
+ * openai_chat.c, anthropic.c); script.c and offline.c answer by themselves.
+ *
+ * A client belongs to one thread at a time.
+ */
+#ifndef PROVIDER_PROVIDER_H
+#define PROVIDER_PROVIDER_H
+
+#include <math.h>
+
+#include "base/cancel.h"
+#include "conversation/item.h"
+#include "provider/stream.h"
+
+/* ---- what is asked ---- */
+
+struct tool_definition {
+    const char *name;
+    const char *description;
+    const char *schema; /* JSON object text */
+};
+
+/* The tools of a request, sorted by name, with their bytes per wire format made once. */
+struct toolset {
+    struct tool_definition *items; /* borrowed strings: they live as long as the set */
+    size_t count;
+    struct bytes wire[WIRE_COUNT];
+};
+void toolset_release(struct toolset *tools);
+
+/* Unset values (below zero, NAN, NULL) do not reach the wire. */
+struct request_config {
+    int64_t max_tokens;
+    double temperature;
+    double top_p;
+    int64_t top_k;
+    const char *const *stop; /* NULL-terminated, or NULL */
+    const char *reasoning;   /* "low", "medium", "high", or NULL */
+};
+#define REQUEST_CONFIG_INIT {-1, NAN, NAN, -1, NULL, NULL}
+
+struct request {
+    const char *system; /* or NULL */
+    struct item *const *items;
+    size_t item_count;
+    struct toolset *tools; /* or NULL */
+    const struct request_config *config;
+};
+
+/* ---- who is asked ---- */
+
+struct client;
+
+struct client_ops {
+    /* One attempt: emits events through `stream` and ends with stream_finish().
+     * `deadline_ms` is on clock_ms(); -1 = none. */
+    void (*attempt)(struct client *client, const struct request *request, struct stream *stream,
+                    struct cancel *cancel, int64_t deadline_ms);
+    void (*free)(struct client *client);
+};
+
+struct client {
+    const struct client_ops *ops;
+    char *provider; /* "anthropic" */
+    char *model;
+    unsigned max_attempts;
+};
+
+/* Attempts until one succeeds, an error is final, something was already shown, or the time
+ * is up (D11).  False: stream->error tells why. */
+bool client_complete(struct client *client, const struct request *request, struct stream *stream,
+                     struct cancel *cancel, int64_t deadline_ms);
+void client_free(struct client *client); /* NULL is fine */
+
+/* ---- how servers are spoken to ---- */
+
+struct wire_decoder;
+
+struct wire {
+    enum wire_format format;
+    const char *path;               /* "/chat/completions" behind the base URL */
+    const char *const *headers;     /* fixed ones, NULL-terminated */
+    const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
+    /* The request's body. */
+    bool (*write)(struct text *body, const char *provider, const char *model,
+                  const struct request *request, struct error *error);
+    /* Reads one response.  `event` gets the data of one event, `whole` a body that is one
+     * JSON document; both tell `stream` what they understood. */
+    struct wire_decoder *(*decoder_new)(struct stream *stream); /* NULL: no memory */
+    void (*decoder_event)(struct wire_decoder *decoder, const char *data, size_t length);
+    void (*decoder_whole)(struct wire_decoder *decoder, const char *data, size_t length);
+    /* Before stream_finish(): what only the end of the bytes makes certain. */
+    void (*decoder_end)(struct wire_decoder *decoder);
+    void (*decoder_free)(struct wire_decoder *decoder);
+};
+
+extern const struct wire wire_openai_chat;
+extern const struct wire wire_anthropic;
+
+/* ---- which there are ---- */
+
+struct profile {
+    const char *name;          /* "anthropic" */
+    const struct wire *wire;   /* NULL: script, offline */
+    const char *base_url;      /* default */
+    const char *base_url_env;  /* "ANTHROPIC_BASE_URL", or NULL */
+    const char *base_url_suffix; /* what the variable leaves out: "/v1", or "" */
+    const char *key_env;       /* NULL: needs no key */
+    const char *default_model; /* NULL: must be named */
+    const char *summary;       /* one line for `mortise providers` */
+};
+
+const struct profile *profile_find(const char *name, size_t length);
+const struct profile *profile_at(size_t index); /* NULL beyond the last */
+/* Where `wire->path` is put behind: from `given`, else the profile's variable, else its default.
+ * Without a slash at its end; false (kind config) names what is wrong with which. */
+bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
+                      struct error *error);
+
+struct client_settings {
+    const char *model;         /* "PROVIDER/MODEL" */
+    const char *base_url;      /* or NULL: from the profile and its variable */
+    const char *key;           /* or NULL: from the profile's variable */
+    int64_t connect_timeout_ms;
+    int64_t first_byte_timeout_ms;
+    int64_t idle_timeout_ms;
+    unsigned retries;          /* attempts after the first */
+};
+
+/* NULL with *error, which says what to set where. */
+struct client *client_new(const struct client_settings *settings, struct error *error);
+
+#endif

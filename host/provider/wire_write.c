@@ -1,0 +1,230 @@
+#include "provider/wire_write.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define ID_MAX_BYTES   64
+#define NAME_MAX_BYTES 64
+
+/* ---- bytes that are kept ---- */
+
+/* Moves what was made into its place and appends it. */
+static void keep(const struct wire_writer *writer, struct bytes *place, struct text *made)
+{
+    place->data = text_take(made, &place->length);
+    if (place->data)
+        text_append(writer->body, place->data, place->length);
+    else
+        writer->body->failed = true;
+}
+
+void wire_put_item(const struct wire_writer *writer, struct item *item,
+                   void (*make)(const struct item *item, struct text *out))
+{
+    struct bytes *place = &item->wire[writer->format];
+    if (place->data) {
+        text_append(writer->body, place->data, place->length);
+        return;
+    }
+    struct text made = TEXT_INIT;
+    make(item, &made);
+    keep(writer, place, &made);
+}
+
+void wire_put_tools(const struct wire_writer *writer,
+                    void (*make)(const struct tool_definition *tool, struct text *out))
+{
+    struct toolset *tools = writer->request->tools;
+    if (!tools || !tools->count)
+        return;
+    struct bytes *place = &tools->wire[writer->format];
+    if (place->data) {
+        text_append(writer->body, place->data, place->length);
+        return;
+    }
+    struct text made = TEXT_INIT;
+    text_puts(&made, ",\"tools\":[");
+    for (size_t i = 0; i < tools->count; i++) {
+        if (i)
+            text_putc(&made, ',');
+        make(&tools->items[i], &made);
+    }
+    text_putc(&made, ']');
+    keep(writer, place, &made);
+}
+
+/* ---- values ---- */
+
+void wire_put_string(struct text *out, const char *string)
+{
+    text_json_string(out, string, strlen(string));
+}
+
+void wire_put_integer(struct text *out, const char *key, int64_t value)
+{
+    if (value >= 0)
+        text_printf(out, ",\"%s\":%lld", key, (long long)value);
+}
+
+void wire_put_real(struct text *out, const char *key, double value)
+{
+    if (!isfinite(value) || value < 0)
+        return;
+    text_printf(out, ",\"%s\":", key);
+    json_t *real = json_real(value); /* printf() would follow the locale */
+    if (real)
+        text_json(out, real);
+    else
+        out->failed = true;
+    json_decref(real);
+}
+
+void wire_put_strings(struct text *out, const char *key, const char *const *strings)
+{
+    if (!strings || !strings[0])
+        return;
+    text_printf(out, ",\"%s\":", key);
+    for (size_t i = 0; strings[i]; i++) {
+        text_putc(out, i ? ',' : '[');
+        wire_put_string(out, strings[i]);
+    }
+    text_putc(out, ']');
+}
+
+void wire_put_object(struct text *out, const char *data, size_t length)
+{
+    bool lone = false;
+    struct error error = ERROR_INIT;
+    json_t *value = json_parse(data, length, &lone, &error);
+    if (value && lone) {
+        json_decref(value);
+        value = json_parse(data, length, NULL, &error);
+    }
+    if (!value && error.kind == ERROR_INTERNAL)
+        out->failed = true;
+    else if (!json_is_object(value))
+        text_puts(out, "{}");
+    else if (lone)
+        text_json(out, value);
+    else
+        text_append(out, data, length); /* to the letter: a parser may lose digits */
+    json_decref(value);
+}
+
+/* ---- ids and names ---- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+static size_t plain_length(const char *string)
+{
+    size_t length = 0;
+    while (is_plain(string[length]))
+        length++;
+    return length;
+}
+
+/* FNV-1a: the same in every process, unlike the tables' hash. */
+static uint64_t fingerprint(const char *string)
+{
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (; *string; string++)
+        hash = (hash ^ (unsigned char)*string) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
+/* Mistral takes ids of nine letters and digits and no others. */
+static bool is_strict(const struct wire_writer *writer)
+{
+    return !strcmp(writer->provider, "mistral");
+}
+
+static bool is_accepted(const struct wire_writer *writer, const char *id)
+{
+    size_t length = plain_length(id);
+    if (!length || id[length] || length > ID_MAX_BYTES)
+        return false;
+    return !is_strict(writer) || (length == 9 && !strpbrk(id, "_-"));
+}
+
+/* Whether the provider of this request gave the id itself (Kimi's look like "functions.f:0"
+ * and have to come back so). */
+static bool is_own(const struct wire_writer *writer, const struct item *item)
+{
+    const struct request *request = writer->request;
+    for (size_t i = request->item_count; i-- > 0;) {
+        const struct item *call = request->items[i];
+        if (call->kind == ITEM_CALL && !strcmp(call->call_id, item->call_id))
+            return call->origin && !strcmp(call->origin->provider, writer->provider);
+    }
+    return false;
+}
+
+void wire_put_call_id(const struct wire_writer *writer, const struct item *item)
+{
+    static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *id = item->call_id;
+    if (is_accepted(writer, id) || (!is_strict(writer) && is_own(writer, item))) {
+        wire_put_string(writer->body, id);
+        return;
+    }
+    uint64_t hash = fingerprint(id);
+    char made[10] = "";
+    for (size_t i = 0; i < 9; i++, hash /= 62)
+        made[i] = letters[hash % 62];
+    text_printf(writer->body, "\"%s%s\"", is_strict(writer) ? "" : "call_", made);
+}
+
+void wire_put_tool_name(struct text *out, const char *name)
+{
+    text_putc(out, '"');
+    size_t length = 0;
+    for (; name[length] && length < NAME_MAX_BYTES; length++)
+        text_putc(out, is_plain(name[length]) ? name[length] : '_');
+    text_puts(out, length ? "\"" : "unnamed\"");
+}
+
+/* ---- items ---- */
+
+bool wire_is_blank(const char *data, size_t length)
+{
+    size_t i = 0;
+    while (i < length && strchr(" \t\n\r\f\v", data[i]) && data[i])
+        i++;
+    return i == length;
+}
+
+static bool is_assistant(const struct item *item)
+{
+    return item->kind == ITEM_CALL || item->kind == ITEM_REASONING ||
+           (item->kind == ITEM_MESSAGE && item->role == ROLE_ASSISTANT);
+}
+
+size_t wire_run_end(const struct request *request, size_t from)
+{
+    while (from < request->item_count && is_assistant(request->items[from]))
+        from++;
+    return from;
+}
+
+static bool answers(const struct item *item, const struct item *call)
+{
+    return item->kind == ITEM_OUTPUT && !strcmp(item->call_id, call->call_id);
+}
+
+struct item *wire_find_output(const struct request *request, const struct item *call, size_t from)
+{
+    for (size_t i = from; i < request->item_count; i++)
+        if (answers(request->items[i], call))
+            return request->items[i];
+    for (size_t i = 0; i < from && i < request->item_count; i++)
+        if (answers(request->items[i], call))
+            return request->items[i];
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/*
+ * wire_write - what the writers of all wire formats share: the serialised bytes of items and
+ * tools, made once (D17), and ids and names as providers accept them (D14).
+ *
+ * A request is glue around kept bytes.  What depends on the provider (ids, roles, which
+ * fields there are) is glue, so the bytes of an item serve every provider of a format.
+ * One thread: the one that runs the turn loop.
+ */
+#ifndef PROVIDER_WIRE_WRITE_H
+#define PROVIDER_WIRE_WRITE_H
+
+#include "base/text.h"
+#include "provider/provider.h"
+
+/* One request that is being written; `body` fails when there is no memory. */
+struct wire_writer {
+    struct text *body;
+    enum wire_format format;
+    const char *provider;
+    const char *model;
+    const struct request *request;
+};
+
+/* Appends the item's bytes in the writer's format, made by `make` at the first need. */
+void wire_put_item(const struct wire_writer *writer, struct item *item,
+                   void (*make)(const struct item *item, struct text *out));
+/* The same for the tools, as ,"tools":[…]; nothing without tools. */
+void wire_put_tools(const struct wire_writer *writer,
+                    void (*make)(const struct tool_definition *tool, struct text *out));
+
+/* A string with quotes. */
+void wire_put_string(struct text *out, const char *string);
+/* ,"KEY":VALUE when the value is set. */
+void wire_put_integer(struct text *out, const char *key, int64_t value);
+void wire_put_real(struct text *out, const char *key, double value);
+void wire_put_strings(struct text *out, const char *key, const char *const *strings);
+
+/* The id of a call or of its result, quoted, as this provider accepts it: the same for both,
+ * and unchanged for the provider that gave it. */
+void wire_put_call_id(const struct wire_writer *writer, const struct item *item);
+/* Quoted; a model may have invented the name, with any characters in it. */
+void wire_put_tool_name(struct text *out, const char *name);
+/* The text when it is a JSON object, else {}.  Escapes of lone surrogates become U+FFFD. */
+void wire_put_object(struct text *out, const char *data, size_t length);
+
+/* Nothing but white space: some servers refuse such texts. */
+bool wire_is_blank(const char *data, size_t length);
+/* Where the run of the assistant's items that begins at `from` ends. */
+size_t wire_run_end(const struct request *request, size_t from);
+/* The result of a call; `from` is where it should stand.  NULL: none, which
+ * history_check() excludes. */
+struct item *wire_find_output(const struct request *request, const struct item *call, size_t from);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * event - everything that happens in a run, in the order in which it happens.
+ *
+ * One list of kinds, one struct.  All text in an event is borrowed for the length of the
+ * dispatch, carries its length and is valid UTF-8.
+ */
+#ifndef TIMELINE_EVENT_H
+#define TIMELINE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* name, name in `--json` (NULL: not shown there) */
+#define EVENT_KINDS(X)                                                                             \
+    X(RUN_START, "run_start")                                                                      \
+    X(TURN_START, "turn_start")                                                                    \
+    X(BLOCK_START, NULL)  /* "tool_call_start" for calls */                                        \
+    X(BLOCK_DELTA, NULL)  /* "text_delta", "reasoning_delta", … by block kind */                   \
+    X(BLOCK_STOP, NULL)                                                                            \
+    X(USAGE, "usage")                                                                              \
+    X(PING, NULL)                                                                                  \
+    X(STATUS, "status")                                                                            \
+    X(STOP, NULL)         /* the model's stop reason: terminal evidence */                         \
+    X(VERBATIM, NULL)     /* the provider's own form of the response */                            \
+    X(RETRY, "retry")                                                                              \
+    X(RESET, "reset")                                                                              \
+    X(ERROR, "error")                                                                              \
+    X(TOOL_CALL, "tool_call")                                                                      \
+    X(TOOL_PROGRESS, "tool_progress")                                                              \
+    X(TOOL_RESULT, "tool_result")                                                                  \
+    X(HOOK, "hook")                                                                                \
+    X(TURN_END, "turn_end")                                                                        \
+    X(RESULT, "result")                                                                            \
+    X(SETTLED, NULL)      /* nothing more is waiting at this moment: a good time to flush */
+
+enum event_kind {
+#define X(name, json) EVENT_##name,
+    EVENT_KINDS(X)
+#undef X
+        EVENT_KIND_COUNT
+};
+
+/* For handler masks. */
+#define EVENT_BIT(kind) (UINT32_C(1) << (kind))
+#define EVENT_ALL       UINT32_MAX
+
+enum block_kind { BLOCK_TEXT, BLOCK_REASONING, BLOCK_TOOL_USE, BLOCK_REFUSAL };
+
+enum stop_reason {
+    STOP_UNKNOWN, /* no terminal evidence */
+    STOP_END,
+    STOP_TOOL_USE,
+    STOP_LENGTH,
+    STOP_CONTENT_FILTER,
+    STOP_REFUSAL,
+    STOP_PAUSE,
+    STOP_ERROR
+};
+
+struct slice {
+    const char *data;
+    size_t length;
+};
+
+/* Tokens, as the provider counts them; -1 = it did not say. */
+struct usage {
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t cached_tokens;
+    int64_t cache_write_tokens;
+    int64_t reasoning_tokens;
+};
+#define USAGE_INIT {-1, -1, -1, -1, -1}
+
+struct event {
+    enum event_kind kind;
+    union {
+        struct {
+            const char *session; /* NULL: none */
+            const char *model;   /* "anthropic/…" */
+            const char *const *tools;
+            size_t tool_count;
+        } run_start;
+        struct {
+            unsigned turn;
+        } turn_start;
+        /* BLOCK_START, BLOCK_DELTA, BLOCK_STOP.  `index` counts the blocks of a response. */
+        struct {
+            enum block_kind kind;
+            unsigned index;
+            const char *id;    /* TOOL_USE start: never NULL */
+            const char *name;  /* TOOL_USE start */
+            struct slice text; /* DELTA: text, or a fragment of JSON; STOP: the whole */
+        } block;
+        struct usage usage;
+        struct {
+            struct slice text;
+        } status;
+        struct {
+            enum stop_reason reason;
+        } stop;
+        struct {
+            struct slice json;
+        } verbatim;
+        struct {
+            unsigned attempt; /* the one that failed, from 1 */
+            int64_t wait_ms;
+            const struct error *reason;
+        } retry;
+        struct {
+            const char *reason;
+        } reset;
+        const struct error *error;
+        struct {
+            const char *id;
+            const char *name;
+            struct slice arguments; /* a JSON object when valid, else the raw text */
+            bool valid;
+        } tool_call;
+        struct {
+            const char *id;
+            const char *stream; /* "stdout", …; NULL for numeric progress */
+            struct slice text;
+            double done, total; /* numeric progress; total 0 = not known */
+        } tool_progress;
+        struct {
+            const char *id;
+            const char *name;
+            bool success;
+            struct slice result;   /* what the model sees */
+            const char *component; /* of an error, else NULL */
+            const char *category;
+            const char *code;
+            int64_t duration_us;
+            size_t parts;
+        } tool_result;
+        struct {
+            const char *hook;
+            const char *event;
+            const char *decision;
+            const char *reason; /* NULL: none */
+        } hook;
+        struct {
+            unsigned turn;
+            enum stop_reason reason;
+        } turn_end;
+        struct {
+            const char *status; /* "finished", "failed", "limit", … */
+            struct slice text;
+            int exit_code;
+            const char *session;
+            unsigned turns;
+            struct usage usage;
+            int64_t duration_ms;
+        } result;
+    } as;
+};
+
+const char *event_kind_name(enum event_kind kind);   /* the `--json` name or NULL */
+/* The same for one event, with those that are named by block kind: "text_delta", …  Exactly
+ * the events that have such a name have a JSON form. */
+const char *event_type_name(const struct event *event);
+const char *block_kind_name(enum block_kind kind);   /* "text", "reasoning", "tool_call", "refusal" */
+const char *stop_reason_name(enum stop_reason reason); /* NULL for STOP_UNKNOWN */
+
+/* Adds what is known of `more` to `total`. */
+void usage_add(struct usage *total, const struct usage *more);
+
+/* The event as one JSON object without a newline ({"type":"text_delta",…}), as `--json` and
+ * the stream_chunk hook show it.  False when it has no such form; nothing is appended then. */
+struct text;
+bool event_write_json(const struct event *event, struct text *out);
+
+#endif

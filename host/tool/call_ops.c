@@ -1,0 +1,387 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "tool/call_private.h"
+
+#define ATTACHMENT_MAX     ((size_t)10 << 20)
+#define PROGRESS_CHUNK_MAX ((size_t)8192)
+#define PROGRESS_MAX       ((size_t)1 << 20)
+#define PROGRESS_NOTICE    "[mortise: tool progress truncated]"
+
+/* The face is the first member: what the plugin holds is our call. */
+static struct call *call_of(mortise_call *face)
+{
+    return (struct call *)face;
+}
+
+/* Locks, unless the tool has had its say.  Whoever gets false has nothing to unlock. */
+static bool lock_open(struct call *call)
+{
+    pthread_mutex_lock(&call->lock);
+    if (call->state == CALL_RUNNING || call->state == CALL_PENDING)
+        return true;
+    pthread_mutex_unlock(&call->lock);
+    return false;
+}
+
+static void unlock(struct call *call)
+{
+    pthread_mutex_unlock(&call->lock);
+}
+
+/* ---- the answer ---- */
+
+static mortise_status op_reply(mortise_call *face, uint32_t type, const char *text, size_t length)
+{
+    struct call *call = call_of(face);
+    if (type > MORTISE_JSON_RESULT || (!text && length) || !lock_open(call))
+        return MORTISE_INVALID;
+    text_reset(&call->reply);
+    utf8_append_clean(&call->reply, text ? text : "", length);
+    call->replied = !call->reply.failed;
+    call->is_json = type == MORTISE_JSON_RESULT;
+    mortise_status status = call->replied ? MORTISE_OK : MORTISE_NO_MEMORY;
+    unlock(call);
+    return status;
+}
+
+/* A name into a buffer, valid and cut on a character border. */
+static void copy_name(char *out, size_t size, const char *name)
+{
+    struct text clean = TEXT_INIT;
+    utf8_append_clean(&clean, name, strlen(name));
+    size_t length = utf8_cut(text_cstr(&clean), clean.length, size - 1);
+    memcpy(out, text_cstr(&clean), length);
+    out[length] = '\0';
+    text_release(&clean);
+}
+
+static mortise_status op_fail(mortise_call *face, const mortise_error *error)
+{
+    struct call *call = call_of(face);
+    if (!error || !MORTISE_HAS(error, mortise_error, message_length) || !lock_open(call))
+        return MORTISE_FAILED;
+    struct tool_result *result = &call->result;
+    result->component[0] = result->code[0] = '\0';
+    if (error->component)
+        copy_name(result->component, sizeof(result->component), error->component);
+    if (error->code)
+        copy_name(result->code, sizeof(result->code), error->code);
+    call->category = error->category <= MORTISE_NOT_SUPPORTED ? error->category : MORTISE_INTERNAL;
+    text_reset(&call->failure);
+    if (error->message)
+        utf8_append_clean(&call->failure, error->message, error->message_length);
+    if (!call->failure.length)
+        text_puts(&call->failure, "the tool gave no reason");
+    call->failed = true;
+    unlock(call);
+    return MORTISE_FAILED;
+}
+
+static bool copy_text(char **out, const char *string)
+{
+    *out = NULL;
+    if (!string)
+        return true;
+    struct text clean = TEXT_INIT;
+    utf8_append_clean(&clean, string, strlen(string));
+    *out = text_take(&clean, NULL);
+    return *out != NULL;
+}
+
+static bool copy_attachment(struct attachment *copy, const mortise_attachment *from)
+{
+    *copy = (struct attachment){0};
+    bool copied = copy_text(&copy->mime_type,
+                            from->mime_type ? from->mime_type : "application/octet-stream") &&
+                  copy_text(&copy->name, from->name) && copy_text(&copy->uri, from->uri);
+    if (copied && from->data) {
+        copy->data = (struct bytes){malloc(from->length + 1), from->length};
+        if (copy->data.data) {
+            memcpy(copy->data.data, from->data, from->length);
+            copy->data.data[from->length] = '\0';
+        }
+        copied = copy->data.data != NULL;
+    }
+    if (!copied) {
+        free(copy->mime_type);
+        free(copy->name);
+        free(copy->uri);
+    }
+    return copied;
+}
+
+static mortise_status op_attach(mortise_call *face, const mortise_attachment *attachment)
+{
+    struct call *call = call_of(face);
+    if (!attachment || !MORTISE_HAS(attachment, mortise_attachment, uri) ||
+        (!attachment->data && !attachment->uri) || attachment->length > ATTACHMENT_MAX ||
+        !lock_open(call))
+        return MORTISE_INVALID;
+    struct {
+        struct attachment *items;
+        size_t count, capacity;
+    } list = {call->result.attachments, call->result.attachment_count, call->attachment_capacity};
+    bool added = array_reserve(&list, 1) && copy_attachment(&list.items[list.count], attachment);
+    call->result.attachments = list.items;
+    call->result.attachment_count = list.count + added;
+    call->attachment_capacity = list.capacity;
+    unlock(call);
+    return added ? MORTISE_OK : MORTISE_NO_MEMORY;
+}
+
+/* ---- progress (F38-F48) ---- */
+
+static bool is_watched(const struct call *call)
+{
+    return call->watcher.progress && !atomic_load(&call->abandoned);
+}
+
+/* Whether the call may show `length` bytes more.  Later, smaller chunks may still fit. */
+static bool take_budget(struct call *call, size_t length)
+{
+    bool fits = lock_open(call);
+    if (fits) {
+        fits = length <= PROGRESS_MAX - call->progress_bytes;
+        if (fits)
+            call->progress_bytes += length;
+        unlock(call);
+    }
+    return fits;
+}
+
+/* Once per call, whatever was lost and however often. */
+static void notice(struct call *call, const char *stream)
+{
+    if (!lock_open(call))
+        return;
+    bool first = !call->progress_noticed;
+    call->progress_noticed = true;
+    unlock(call);
+    struct progress progress = {
+        .stream = stream ? stream : "progress",
+        .text = {PROGRESS_NOTICE, sizeof(PROGRESS_NOTICE) - 1},
+        .notice = true,
+    };
+    if (first)
+        call->watcher.progress(call->watcher.self, call, &progress);
+}
+
+static void show(struct call *call, struct progress *progress)
+{
+    size_t length = progress->text.length;
+    progress->text.length = utf8_cut(progress->text.data, length, PROGRESS_CHUNK_MAX);
+    bool whole = progress->text.length == length;
+    bool shown = take_budget(call, progress->text.length) &&
+                 call->watcher.progress(call->watcher.self, call, progress);
+    if (!shown || !whole)
+        notice(call, progress->stream);
+}
+
+/* Text is made valid first, and not copied when it is so already. */
+static void show_clean(struct call *call, struct progress *progress, const char *text, size_t length)
+{
+    struct text clean = TEXT_INIT;
+    progress->text = (struct slice){text ? text : "", text ? length : 0};
+    if (progress->text.length &&
+        (utf8_valid(text, length) < length || memchr(text, '\0', length))) {
+        size_t enough = length < 2 * PROGRESS_CHUNK_MAX ? length : 2 * PROGRESS_CHUNK_MAX;
+        utf8_append_clean(&clean, text, enough);
+        progress->text = (struct slice){text_cstr(&clean), clean.length};
+    }
+    show(call, progress);
+    text_release(&clean);
+}
+
+static void op_emit(mortise_call *face, const char *stream, const char *text, size_t length)
+{
+    struct call *call = call_of(face);
+    if (!is_watched(call) || !text || !length)
+        return;
+    char label[64];
+    copy_name(label, sizeof(label), stream ? stream : "stdout");
+    struct progress progress = {.stream = label};
+    show_clean(call, &progress, text, length);
+}
+
+static void op_progress(mortise_call *face, double done, double total, const char *message)
+{
+    struct call *call = call_of(face);
+    if (!is_watched(call))
+        return;
+    struct progress progress = {
+        .done = isfinite(done) ? done : 0,
+        .total = isfinite(total) ? total : 0,
+    };
+    show_clean(call, &progress, message, message ? strlen(message) : 0);
+}
+
+/* ---- cancel and time ---- */
+
+static bool op_cancelled(mortise_call *face)
+{
+    return call_is_stopped(call_of(face));
+}
+
+static mortise_status op_on_cancel(mortise_call *face, void (*callback)(void *data), void *data)
+{
+    struct call *call = call_of(face);
+    if (!callback || !lock_open(call))
+        return MORTISE_INVALID;
+    bool taken = !call->watched;
+    if (taken) {
+        call->watched = true;
+        call->on_cancel = callback;
+        call->on_cancel_data = data;
+    }
+    unlock(call);
+    if (taken && call_is_stopped(call))
+        call_back(call);
+    return taken ? MORTISE_OK : MORTISE_INVALID;
+}
+
+static void close_fds(int fds[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+/* A call stops by the token of its run or by itself (a deadline, a hook): one descriptor for
+ * both, made for the few tools that ask. */
+static void make_cancel_fd_locked(struct call *call)
+{
+    int fds[2] = {epoll_create1(EPOLL_CLOEXEC), eventfd(call_is_stopped(call), EFD_CLOEXEC | EFD_NONBLOCK)};
+    int token = cancel_fd(call->cancel);
+    struct epoll_event readable = {.events = EPOLLIN};
+    if (fds[0] < 0 || fds[1] < 0 || epoll_ctl(fds[0], EPOLL_CTL_ADD, fds[1], &readable) != 0 ||
+        (token >= 0 && epoll_ctl(fds[0], EPOLL_CTL_ADD, token, &readable) != 0))
+        close_fds(fds);
+    call->cancel_fds[0] = fds[0];
+    call->cancel_fds[1] = fds[1];
+}
+
+static int op_cancel_fd(mortise_call *face)
+{
+    struct call *call = call_of(face);
+    if (!lock_open(call))
+        return -1;
+    if (call->cancel_fds[0] < 0)
+        make_cancel_fd_locked(call);
+    int fd = call->cancel_fds[0];
+    unlock(call);
+    return fd;
+}
+
+static int64_t op_remaining_ms(mortise_call *face)
+{
+    const struct call *call = call_of(face);
+    if (call->deadline_ms < 0)
+        return -1;
+    int64_t left = call->deadline_ms - clock_ms();
+    return left > 0 ? left : 0;
+}
+
+/* ---- context and memory ---- */
+
+static const char *const context_keys[CALL_KEY_COUNT] = {
+    [CALL_KEY_CALL] = "call",
+    [CALL_KEY_INVOCATION] = "invocation",
+    [CALL_KEY_USER] = "user",
+    [CALL_KEY_SESSION] = "session",
+    [CALL_KEY_TENANT] = "tenant",
+    [CALL_KEY_AGENT] = "agent",
+    [CALL_KEY_WORKSPACE] = "workspace",
+    [CALL_KEY_BATCH_INDEX] = "batch_index",
+    [CALL_KEY_BATCH_SIZE] = "batch_size",
+};
+
+/* What has to be made is made in `own`. */
+static const char *look_up(const struct call *call, unsigned key, char own[ID_SIZE])
+{
+    const struct call_context *context = call->context;
+    switch (key) {
+    case CALL_KEY_CALL:
+        id_make(own, "call");
+        return own;
+    case CALL_KEY_INVOCATION:
+        if (context->invocation)
+            return context->invocation;
+        id_make(own, "run");
+        return own;
+    case CALL_KEY_USER:
+        return context->user ? context->user : "anonymous";
+    case CALL_KEY_SESSION:
+        return context->session;
+    case CALL_KEY_TENANT:
+        return context->tenant;
+    case CALL_KEY_AGENT:
+        return context->agent;
+    case CALL_KEY_WORKSPACE:
+        return context->workspace;
+    default:
+        snprintf(own, ID_SIZE, "%u", key == CALL_KEY_BATCH_INDEX ? call->index : call->count);
+        return own;
+    }
+}
+
+static const char *op_context(mortise_call *face, const char *key)
+{
+    struct call *call = call_of(face);
+    unsigned index = 0;
+    while (key && index < CALL_KEY_COUNT && strcmp(key, context_keys[index]) != 0)
+        index++;
+    if (!key || index == CALL_KEY_COUNT || !lock_open(call))
+        return NULL;
+    /* A copy: a tool that was left behind outlives what the strings belong to. */
+    if (!call->known[index]) {
+        char own[ID_SIZE];
+        const char *value = look_up(call, index, own);
+        call->known[index] = value ? arena_copy(&call->memory, value, strlen(value)) : NULL;
+    }
+    const char *value = call->known[index];
+    unlock(call);
+    return value;
+}
+
+static void *op_alloc(mortise_call *face, size_t bytes)
+{
+    struct call *call = call_of(face);
+    if (!lock_open(call))
+        return NULL;
+    void *memory = arena_alloc(&call->memory, bytes);
+    unlock(call);
+    return memory;
+}
+
+static void op_finish(mortise_call *face, mortise_status status)
+{
+    call_finish(call_of(face), status);
+}
+
+const mortise_call_ops call_ops = {
+    .size = sizeof(mortise_call_ops),
+    .reply = op_reply,
+    .fail = op_fail,
+    .attach = op_attach,
+    .emit = op_emit,
+    .progress = op_progress,
+    .cancelled = op_cancelled,
+    .on_cancel = op_on_cancel,
+    .cancel_fd = op_cancel_fd,
+    .remaining_ms = op_remaining_ms,
+    .context = op_context,
+    .alloc = op_alloc,
+    .finish = op_finish,
+};

@@ -1,0 +1,14 @@
+/* cap - the one limit on what a tool's result may add to a conversation (D12). */
+#ifndef TOOL_CAP_H
+#define TOOL_CAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Cuts a text above `limit` bytes to its head and its tail, on character borders, with a
+ * line between them that says how many bytes were left out.  False: no memory. */
+bool result_cap(struct text *text, size_t limit);
+
+#endif

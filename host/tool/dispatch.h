@@ -1,0 +1,66 @@
+/*
+ * dispatch - the calls of one response: asked, run as the strategy allows, answered in order.
+ *
+ *   1. PreToolCall for every call in call order, before any tool starts (W31).  Unknown
+ *      tools and unreadable arguments get their error result without a hook (W46).
+ *   2. The tools run on the pool (D8); progress, results and cancel reach this thread
+ *      through one queue and are handed on in order.
+ *   3. PostToolCall and the result event, one at a time, in call order, as soon as the
+ *      calls before it are through (W35, F58).  PostToolCall sees every result that a tool,
+ *      the check of its arguments or respond() made, also after something ended the run: it
+ *      may be there to redact.
+ *
+ * Every call has a result when dispatch_run() returns, whatever happened (D1, D4).
+ */
+#ifndef TOOL_DISPATCH_H
+#define TOOL_DISPATCH_H
+
+#include "base/pool.h"
+#include "plugin/hooks.h"
+#include "tool/call.h"
+#include "tool/strategy.h"
+
+struct dispatch_call {
+    const char *id;
+    const char *name;           /* as the model wrote it */
+    struct slice arguments;     /* repaired text, or the raw text … */
+    bool valid;                 /* … when it could not be read */
+    const char *invalid_reason; /* then: for the model, from arguments_repair() */
+    struct tool_result result;  /* set here */
+};
+
+struct dispatch {
+    struct registry *registry;
+    struct pool *pool;
+    struct timeline *timeline;
+    const struct hook_setting *hooks;
+    const struct call_context *context;
+    /* Which tools the model may use: NULL = all.  Others are unknown to it. */
+    bool (*offered)(void *data, const struct tool *tool);
+    void *offered_data;
+    struct cancel *cancel;
+    int64_t deadline_ms; /* on clock_ms(); -1: none */
+    int grace_ms;        /* how long a cancelled tool may take to return (D16) */
+    enum strategy strategy;
+    unsigned turn;
+};
+
+enum dispatch_end {
+    DISPATCH_DONE,
+    DISPATCH_ABORTED, /* a hook ended the run: outcome has who and why */
+    DISPATCH_HOOK_FAILED,
+    DISPATCH_PAUSED, /* PreToolCall Pause: nothing ran, results are unset */
+    DISPATCH_CANCELLED,
+    DISPATCH_TIMEOUT /* the deadline passed */
+};
+
+/* Emits EVENT_TOOL_RESULT for a call that has its result. */
+void dispatch_tell_result(struct timeline *timeline, const struct dispatch_call *call);
+
+/* EVENT_TOOL_PROGRESS and EVENT_TOOL_RESULT are emitted here, EVENT_TOOL_CALL is not.  The
+ * first cause of an early end is the one that is returned.  `outcome` is of the hook
+ * that ended it; with another end its verdict is MORTISE_CONTINUE. */
+enum dispatch_end dispatch_run(const struct dispatch *dispatch, struct dispatch_call *calls,
+                               size_t count, struct hook_outcome *outcome);
+
+#endif

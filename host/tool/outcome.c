@@ -1,0 +1,99 @@
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "tool/call_private.h"
+
+/* What a failing status means when the tool said nothing more. */
+static const struct {
+    mortise_status status;
+    mortise_category category;
+    const char *message;
+} silent[] = {
+    {MORTISE_OK, MORTISE_INTERNAL, ""}, /* never silent: only after fail() */
+    {MORTISE_FAILED, MORTISE_INTERNAL, "the tool gave no reason"},
+    {MORTISE_CANCELLED, MORTISE_ABORTED, "the tool stopped because the call was cancelled"},
+    {MORTISE_UNSUPPORTED, MORTISE_NOT_SUPPORTED, "this is not supported"},
+    {MORTISE_NO_MEMORY, MORTISE_INTERNAL, "out of memory"},
+    {MORTISE_DENIED, MORTISE_FORBIDDEN, "this is not allowed"},
+    {MORTISE_NOT_FOUND, MORTISE_MISSING, "not found"},
+    {MORTISE_INVALID, MORTISE_INVALID_INPUT, "the tool cannot use what it was given"},
+};
+
+static void settle_unknown(struct call *call, mortise_status status)
+{
+    const struct tool *tool = call->tool;
+    log_warning("plugin '%s': tool '%s' ended with status %d, which is none", tool->plugin->name,
+                tool->name, (int)status);
+    tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_status",
+                     "Internal error: tool '%s' of plugin '%s' ended with the unknown status %d",
+                     tool->name, tool->plugin->name, (int)status);
+}
+
+/* The shorthand of a tool has the short forms; whoever names a component gets it shown. */
+static void write_prefix(struct text *out, const char *component, mortise_category category)
+{
+    bool plain = !strcmp(component, "tool");
+    if (plain && category == MORTISE_INTERNAL)
+        text_puts(out, "Execution failed: ");
+    else if (plain && category == MORTISE_INVALID_INPUT)
+        text_puts(out, "Invalid argument: ");
+    else
+        text_printf(out, "%s.%s: ", component, category_name(category));
+}
+
+static void settle_failure(struct call *call, mortise_category category, const char *message)
+{
+    struct tool_result *result = &call->result;
+    if (!result->component[0])
+        snprintf(result->component, sizeof(result->component), "tool");
+    if (!result->code[0])
+        snprintf(result->code, sizeof(result->code), "tool.error");
+    result->category = category_name(category);
+    write_prefix(&result->text, result->component, category);
+    if (message)
+        text_puts(&result->text, message);
+    else
+        text_append(&result->text, call->failure.data, call->failure.length);
+}
+
+static void settle_success(struct call *call)
+{
+    struct tool_result *result = &call->result;
+    struct error error = ERROR_INIT;
+    json_t *value = NULL;
+    if (call->is_json && !(value = json_parse(text_cstr(&call->reply), call->reply.length, NULL, &error))) {
+        const struct tool *tool = call->tool;
+        log_warning("plugin '%s': tool '%s' replied with JSON that is not valid: %s",
+                    tool->plugin->name, tool->name, error.message);
+        tool_result_fail(result, MORTISE_INTERNAL, "tool.bad_json",
+                         "Internal error: tool '%s' replied with JSON that is not valid: %s",
+                         tool->name, error.message);
+        return;
+    }
+    json_decref(value);
+    result->success = true;
+    result->component[0] = result->code[0] = '\0'; /* of a fail() that did not count */
+    result->is_json = call->is_json;
+    result->text = call->reply;
+    call->reply = (struct text)TEXT_INIT;
+}
+
+void call_settle_locked(struct call *call, mortise_status status)
+{
+    /* fail() without a reply() and with MORTISE_OK is a forgotten `return`. */
+    if (status == MORTISE_OK && (call->replied || !call->failed)) {
+        settle_success(call);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
+        if (silent[i].status != status)
+            continue;
+        if (call->failed)
+            settle_failure(call, call->category, NULL);
+        else
+            settle_failure(call, silent[i].category, silent[i].message);
+        return;
+    }
+    settle_unknown(call, status);
+}

@@ -1,0 +1,164 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "tool/arguments.h"
+#include "tool/cap.h"
+#include "worker/state.h"
+
+/* The open calls of history, as dispatch wants them. */
+struct batch {
+    struct dispatch_call *items;
+    size_t count;
+    size_t capacity;
+    struct error *reasons; /* why call i is unreadable */
+};
+
+static bool is_answered(const struct history *history, size_t call)
+{
+    for (size_t i = call + 1; i < history->count; i++)
+        if (history->items[i]->kind == ITEM_OUTPUT &&
+            strcmp(history->items[i]->call_id, history->items[call]->call_id) == 0)
+            return true;
+    return false;
+}
+
+static bool collect_open_calls(const struct history *history, struct batch *batch)
+{
+    for (size_t i = history_first_unanswered(history); i < history->count; i++) {
+        const struct item *item = history->items[i];
+        if (item->kind != ITEM_CALL || is_answered(history, i))
+            continue;
+        if (!array_reserve(batch, 1))
+            return false;
+        batch->items[batch->count++] = (struct dispatch_call){
+            .id = item->call_id,
+            .name = item->name,
+            .arguments = {item->arguments.data, item->arguments.length},
+            .valid = item->arguments_valid,
+        };
+    }
+    return true;
+}
+
+/* The reason is told by the same function that refused the text when it came. */
+static bool explain_invalid(struct batch *batch)
+{
+    batch->reasons = calloc(batch->count + 1, sizeof(*batch->reasons));
+    if (!batch->reasons)
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct dispatch_call *call = &batch->items[i];
+        if (call->valid)
+            continue;
+        struct text ignored = TEXT_INIT;
+        arguments_repair(call->arguments.data, call->arguments.length, &ignored,
+                         &batch->reasons[i]);
+        text_release(&ignored);
+        call->invalid_reason = batch->reasons[i].message;
+    }
+    return true;
+}
+
+static void batch_release(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        tool_result_release(&batch->items[i].result);
+    free(batch->items);
+    free(batch->reasons);
+}
+
+/* The one place where a tool's result enters history, and where it is capped (D12). */
+static bool store_result(struct worker *worker, struct dispatch_call *call, struct error *error)
+{
+    const struct worker_options *options = &worker->options;
+    struct tool_result *result = &call->result;
+    if (!result_cap(&result->text, options->result_limit(options->result_limit_data, call->name)))
+        return error_memory(error);
+    struct item *item = item_output(call->id, text_cstr(&result->text), result->text.length,
+                                    !result->success);
+    for (size_t i = 0; item && i < result->attachment_count; i++)
+        if (!item_attach(item, &result->attachments[i])) {
+            item_unref(item);
+            item = NULL;
+        }
+    return history_append(&worker->history, item, error);
+}
+
+static bool store_results(struct worker *worker, struct batch *batch, struct error *error)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (!store_result(worker, &batch->items[i], error))
+            return false;
+    return true;
+}
+
+static enum step after(struct worker *worker, enum dispatch_end end,
+                       const struct hook_outcome *outcome)
+{
+    struct error error;
+    switch (end) {
+    case DISPATCH_DONE:
+        return STEP_ON;
+    case DISPATCH_PAUSED:
+        return run_end(worker, WORKER_PAUSED);
+    case DISPATCH_ABORTED:
+    case DISPATCH_HOOK_FAILED:
+        return run_stopped_by_hook(worker, outcome, outcome->event);
+    case DISPATCH_CANCELLED:
+    case DISPATCH_TIMEOUT:
+        if (run_interrupted(worker))
+            return STEP_END;
+        break;
+    }
+    error_set(&error, ERROR_INTERNAL, "the calls of a response ended in an unknown way");
+    return run_fail(worker, WORKER_FAILED, &error);
+}
+
+enum step batch_run(struct worker *worker)
+{
+    const struct worker_options *options = &worker->options;
+    struct batch batch = {0};
+    struct hook_outcome outcome = {0};
+    struct error error;
+    struct dispatch dispatch = {
+        .registry = options->registry,
+        .pool = options->pool,
+        .timeline = &worker->timeline,
+        .hooks = &worker->hooks,
+        .context = &worker->context,
+        .offered = options->offered,
+        .offered_data = options->offered_data,
+        .cancel = options->cancel,
+        .deadline_ms = worker->deadline_ms,
+        .grace_ms = 2000,
+        .strategy = options->strategy,
+        .turn = worker->turn,
+    };
+    enum step step;
+    if (!collect_open_calls(&worker->history, &batch) || !explain_invalid(&batch)) {
+        error_memory(&error);
+        step = run_fail(worker, WORKER_FAILED, &error);
+    } else {
+        enum dispatch_end end = dispatch_run(&dispatch, batch.items, batch.count, &outcome);
+        if (end != DISPATCH_PAUSED && !store_results(worker, &batch, &error))
+            step = run_fail(worker, WORKER_FAILED, &error);
+        else
+            step = after(worker, end, &outcome);
+    }
+    batch_release(&batch);
+    return step;
+}
+
+bool batch_refuse(struct worker *worker, const char *why, struct error *error)
+{
+    struct batch batch = {0};
+    bool ok = collect_open_calls(&worker->history, &batch) || error_memory(error);
+    for (size_t i = 0; ok && i < batch.count; i++) {
+        struct dispatch_call *call = &batch.items[i];
+        tool_result_fail(&call->result, MORTISE_ABORTED, "call.not_run", "not run: %s", why);
+        dispatch_tell_result(&worker->timeline, call);
+    }
+    ok = ok && store_results(worker, &batch, error);
+    batch_release(&batch);
+    return ok;
+}

@@ -1,0 +1,55 @@
+/* state - what worker.c and its helpers share; private to this folder. */
+#ifndef WORKER_STATE_H
+#define WORKER_STATE_H
+
+#include "timeline/collect.h"
+#include "worker/worker.h"
+
+struct worker {
+    struct worker_options options;
+    struct timeline timeline;
+    struct collect collect;
+    struct history history;
+    struct toolset tools;
+    struct stream stream;
+    struct hook_setting hooks;
+    char invocation[ID_SIZE]; /* of the run */
+    struct call_context context;
+    char *model;              /* "anthropic/…" */
+    unsigned turn_count; /* requests so far */
+    unsigned turn;       /* the number of the current one, from 0 */
+    bool interrupted;
+
+    /* of the run */
+    struct worker_result *result;
+    int64_t deadline_ms;
+    unsigned pauses;      /* turns in a row that the model ended with "pause" */
+    unsigned cut_batches; /* responses in a row that were cut in the middle of calls */
+};
+
+/* turn.c: what a step of the run leads to. */
+enum step {
+    STEP_ON,  /* another request */
+    STEP_END  /* result->status is set */
+};
+
+/* One request and what follows from it. */
+enum step turn_run(struct worker *worker);
+
+/* response.c: the collected response as items of history, with the provider's own form. */
+bool response_store(struct worker *worker, struct error *error);
+
+/* batch.c: executes all calls of history that have no result, and stores the results. */
+enum step batch_run(struct worker *worker);
+/* Answers all such calls with an error of the host's, without running them (D3). */
+bool batch_refuse(struct worker *worker, const char *why, struct error *error);
+
+/* worker.c: ends the run; all return STEP_END. */
+enum step run_end(struct worker *worker, enum worker_status status);
+enum step run_fail(struct worker *worker, enum worker_status status, const struct error *error);
+enum step run_stopped_by_hook(struct worker *worker, const struct hook_outcome *outcome,
+                              const char *event);
+/* Whether the run was cancelled or its time is up; then it is ended. */
+bool run_interrupted(struct worker *worker);
+
+#endif

@@ -1,0 +1,181 @@
+#include "base/log.h"
+#include "worker/state.h"
+
+/* Bounds of what a model may do in a row without an answer. */
+enum { MAX_PAUSES = 8, MAX_CUT_BATCHES = 2 };
+
+/* ---- the request ---- */
+
+/* Hooks edit a list of their own; what they append is stored like any item (D18). */
+static enum step ask_hooks(struct worker *worker, struct item_list *items)
+{
+    struct hook_outcome outcome = {0};
+    struct item_list appended = {0};
+    struct error error;
+    enum step step = STEP_ON;
+    for (size_t i = 0; i < worker->history.count; i++)
+        if (!item_list_add(items, item_ref(worker->history.items[i]))) {
+            error_memory(&error);
+            return run_fail(worker, WORKER_FAILED, &error);
+        }
+    hooks_pre_llm_request(&worker->hooks, items, 0, worker->turn, worker->model, &appended,
+                          &outcome);
+    for (size_t i = 0; i < appended.count && step == STEP_ON; i++)
+        if (!history_append(&worker->history, item_ref(appended.items[i]), &error))
+            step = run_fail(worker, WORKER_FAILED, &error);
+    if (step == STEP_ON && (outcome.failed || outcome.verdict != MORTISE_CONTINUE))
+        step = run_stopped_by_hook(worker, &outcome, "PreLlmRequest");
+    item_list_release(&appended);
+    return step;
+}
+
+static bool send(struct worker *worker, struct item *const *items, size_t count)
+{
+    const struct request request = {
+        .system = worker->options.system,
+        .items = items,
+        .item_count = count,
+        .tools = worker->tools.count ? &worker->tools : NULL,
+        .config = &worker->options.config,
+    };
+    worker->turn_count++;
+    worker->result->turns++;
+    collect_begin(&worker->collect);
+    bool ok = client_complete(worker->options.client, &request, &worker->stream,
+                              worker->options.cancel, worker->deadline_ms);
+    usage_add(&worker->result->usage, &worker->collect.usage);
+    return ok;
+}
+
+static void tell_turn_start(struct worker *worker)
+{
+    timeline_emit(&worker->timeline, &(struct event){.kind = EVENT_TURN_START,
+                                                     .as.turn_start.turn = worker->turn});
+}
+
+static void tell_turn_end(struct worker *worker, enum stop_reason reason)
+{
+    timeline_emit(&worker->timeline,
+                  &(struct event){.kind = EVENT_TURN_END,
+                                  .as.turn_end = {.turn = worker->turn, .reason = reason}});
+}
+
+/* ---- what follows from the response ---- */
+
+static enum step fail_internal(struct worker *worker, enum error_kind kind, const char *message)
+{
+    struct error error;
+    error_set(&error, kind, "%s", message);
+    return run_fail(worker, WORKER_FAILED, &error);
+}
+
+static enum step after_failure(struct worker *worker)
+{
+    if (run_interrupted(worker))
+        return STEP_END;
+    return run_fail(worker, WORKER_FAILED, &worker->stream.error);
+}
+
+/* The calls of a response that was cut may be half of what was meant: none is run (D3). */
+static enum step refuse_calls(struct worker *worker, const char *why)
+{
+    struct error error;
+    if (!batch_refuse(worker, why, &error))
+        return run_fail(worker, WORKER_FAILED, &error);
+    if (++worker->cut_batches < MAX_CUT_BATCHES)
+        return STEP_ON;
+    return fail_internal(worker, ERROR_LIMIT,
+                         "the model's tool calls were cut off twice in a row; raise --max-tokens");
+}
+
+static enum step go_on_after_pause(struct worker *worker)
+{
+    if (++worker->pauses < MAX_PAUSES)
+        return STEP_ON;
+    return fail_internal(worker, ERROR_LIMIT, "the model paused too often without an answer");
+}
+
+static enum step ask_turn_end_hooks(struct worker *worker)
+{
+    struct hook_outcome outcome = {0};
+    struct item_list appended = {0};
+    struct error error;
+    enum step step = STEP_ON;
+    hooks_turn_end(&worker->hooks, worker->history.items, worker->history.count,
+                   worker->turn, &appended, &outcome);
+    if (outcome.failed || outcome.verdict == MORTISE_ABORT)
+        step = run_stopped_by_hook(worker, &outcome, "OnTurnEnd");
+    else if (outcome.verdict == MORTISE_PAUSE)
+        step = run_end(worker, WORKER_PAUSED);
+    else if (outcome.verdict == MORTISE_CONTINUE)
+        step = run_end(worker, WORKER_FINISHED);
+    for (size_t i = 0; step == STEP_ON && i < appended.count; i++)
+        if (!history_append(&worker->history, item_ref(appended.items[i]), &error))
+            step = run_fail(worker, WORKER_FAILED, &error);
+    item_list_release(&appended);
+    return step;
+}
+
+static void tell_status(struct worker *worker, const char *text)
+{
+    timeline_emit(&worker->timeline, &(struct event){.kind = EVENT_STATUS,
+                                                     .as.status.text = {text, strlen(text)}});
+}
+
+static enum step after_answer(struct worker *worker)
+{
+    switch (worker->collect.stop) {
+    case STOP_LENGTH:
+        tell_status(worker, "the answer was cut at the token limit; --max-tokens raises it");
+        break;
+    case STOP_REFUSAL:
+        tell_status(worker, "the model refused to answer");
+        break;
+    case STOP_CONTENT_FILTER:
+        return fail_internal(worker, ERROR_CONTENT_FILTER,
+                             "the provider's content filter stopped the answer");
+    default:
+        break;
+    }
+    return ask_turn_end_hooks(worker);
+}
+
+static enum step after_response(struct worker *worker)
+{
+    struct error error;
+    enum stop_reason stop = worker->collect.stop;
+    if (!response_store(worker, &error))
+        return run_fail(worker, WORKER_FAILED, &error);
+    worker->pauses = stop == STOP_PAUSE ? worker->pauses : 0;
+    /* The presence of calls decides, not the label, unless the response was cut. */
+    if (history_first_unanswered(&worker->history) == worker->history.count)
+        return stop == STOP_PAUSE ? go_on_after_pause(worker) : after_answer(worker);
+    if (stop == STOP_LENGTH)
+        return refuse_calls(worker, "the response was cut at the token limit, so this call may be "
+                                    "incomplete; call again, with shorter arguments if possible");
+    if (stop == STOP_CONTENT_FILTER)
+        return refuse_calls(worker, "the provider's content filter cut the response");
+    worker->cut_batches = 0;
+    return batch_run(worker);
+}
+
+enum step turn_run(struct worker *worker)
+{
+    struct item_list edited = {0};
+    enum step step = STEP_ON;
+    bool hooked = hooks_take_pre_llm_request(worker->options.registry);
+    worker->turn = worker->turn_count;
+    tell_turn_start(worker);
+    if (hooked)
+        step = ask_hooks(worker, &edited);
+    if (step == STEP_END) {
+        tell_turn_end(worker, STOP_UNKNOWN); /* no request was made */
+    } else {
+        bool ok = hooked ? send(worker, edited.items, edited.count)
+                         : send(worker, worker->history.items, worker->history.count);
+        tell_turn_end(worker, worker->collect.stop);
+        step = ok ? after_response(worker) : after_failure(worker);
+    }
+    item_list_release(&edited);
+    return step;
+}

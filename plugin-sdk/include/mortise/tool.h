@@ -1,0 +1,648 @@
+/*
+ * mortise/tool.h - say once what a tool takes, and get the rest made for you.
+ *
+ *     MORTISE_TOOL(word_count, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Count words.",
+ *         (string,  text,    "The text.", required),
+ *         (integer, longest, "Skip longer words.", range(1, 64), fallback(64)));
+ *
+ *     static mortise_status word_count(mortise_call *call, const word_count_args *args)
+ *     {
+ *         return mortise_reply(call, "%zu", count(args->text, args->longest));
+ *     }
+ *
+ *     MORTISE_PLUGIN(.name = "text", .version = "1.0.0", .tools = MORTISE_TOOLS(word_count));
+ *
+ * From the declaration come the type word_count_args, the table by which the host writes the
+ * JSON Schema and checks and fills that struct, and a prototype, so that a wrong function does
+ * not compile.  When word_count() runs, its arguments are valid.
+ *
+ * A FIELD is one of
+ *
+ *     (KIND, NAME, DESCRIPTION, OPTION…)            the struct gets
+ *         string    const char *                        never NULL when required or with a fallback
+ *         integer   int64_t
+ *         number    double
+ *         boolean   bool
+ *         json      const char *                        JSON text of any value
+ *         strings   mortise_strings                     .items[i], .count
+ *         integers  mortise_integers
+ *         numbers   mortise_numbers
+ *         booleans  mortise_booleans
+ *     (record,  NAME, RECORD, DESCRIPTION, OPTION…) a struct in place, made by MORTISE_RECORD
+ *     (records, NAME, RECORD, DESCRIPTION, OPTION…) a list of them: .items[i].x, .count
+ *
+ * An OPTION is one of
+ *
+ *     required                   the model must give it
+ *     fallback(VALUE)            stands in when it is absent: "text", 12, 0.5, true; for every
+ *                                other kind a string that holds JSON: fallback("[1, 2]")
+ *     range(LOW, HIGH)           of the number, of the text's bytes, of the list's length
+ *     at_least(LOW)  at_most(HIGH)
+ *     one_of("a", "b", …)        string only
+ *
+ * At most 32 fields with at most 6 options each.  An absent field without a fallback is zero;
+ * args->seen.NAME tells whether the model gave it.
+ *
+ * NAMES.  Everything that is made for X is called X_something: word_count makes word_count_args,
+ * word_count_tool, word_count_meta, word_count_shape, word_count_fields and word_count_run.
+ *
+ * C11 and later; in C++ use mortise/plugin.h.
+ */
+#ifndef MORTISE_TOOL_H
+#define MORTISE_TOOL_H
+
+#ifdef __cplusplus
+#error "mortise/tool.h is for C: in C++ write the structs of mortise/plugin.h"
+#endif
+
+#include <mortise/plugin.h>
+
+/* ---- declarations ---------------------------------------------------------------------- */
+
+/* A tool.  FLAGS: MORTISE_READ_ONLY | … of plugin.h, or 0. */
+#define MORTISE_TOOL(tool, tool_flags, text, ...)                                                  \
+    MORTISE_TOOL_WITH(tool, (plain), tool_flags, text, __VA_ARGS__)
+
+/* The same with more to say: MORTISE_TOOL_WITH(find, (title("Find files"), scopes("a")), 0, …)
+ *
+ *     name("NAME")            what the model calls it, when it is not the function's name
+ *     title("TITLE")          a name for people
+ *     output_schema("JSON")   the JSON Schema of the result
+ *     scopes("A", "B", …)     what the caller must hold
+ */
+#define MORTISE_TOOL_WITH(tool, options, tool_flags, text, ...)                                    \
+    MORTISE_RECORD(tool, __VA_ARGS__);                                                             \
+    static mortise_status tool(mortise_call *call, const tool##_args *args);                       \
+    static mortise_status tool##_run(const mortise_tool *self, mortise_call *call,                 \
+                                     const void *args)                                             \
+    {                                                                                              \
+        (void)self;                                                                                \
+        return tool(call, args);                                                                   \
+    }                                                                                              \
+    MORTISE__TOOL(tool, tool_flags, text, .shape = &tool##_shape, MORTISE__BARE options, ~, ~)
+
+/* A tool that brings its own JSON Schema and reads its arguments itself:
+ *     static mortise_status NAME(mortise_call *call, const char *json); */
+#define MORTISE_TOOL_RAW(tool, tool_flags, text, schema)                                           \
+    MORTISE_TOOL_RAW_WITH(tool, (plain), tool_flags, text, schema)
+
+#define MORTISE_TOOL_RAW_WITH(tool, options, tool_flags, text, schema)                             \
+    static mortise_status tool(mortise_call *call, const char *json);                              \
+    static mortise_status tool##_run(const mortise_tool *self, mortise_call *call,                 \
+                                     const void *args)                                             \
+    {                                                                                              \
+        (void)self;                                                                                \
+        return tool(call, args);                                                                   \
+    }                                                                                              \
+    MORTISE__TOOL(tool, tool_flags, text, .input_schema = (schema), MORTISE__BARE options, ~, ~)
+
+/* In the place of fields: a tool that takes nothing. */
+#define MORTISE_NO_ARGS (nothing, mortise__nothing)
+
+/* A struct that occurs in arguments: the type NAME_args, for (record, …) and (records, …). */
+#define MORTISE_RECORD(shape_name, ...)                                                            \
+    MORTISE__EACH(MORTISE__CHECK, shape_name, __VA_ARGS__)                                         \
+    typedef struct shape_name##_args {                                                             \
+        MORTISE__EACH(MORTISE__MEMBER, shape_name, __VA_ARGS__)                                    \
+        struct {                                                                                   \
+            MORTISE__EACH(MORTISE__SEEN, shape_name, __VA_ARGS__)                                  \
+        } seen;                                                                                    \
+    } shape_name##_args;                                                                           \
+    static const mortise_field shape_name##_fields[] = {                                           \
+        MORTISE__EACH(MORTISE__ROW, shape_name, __VA_ARGS__){.name = NULL}};                       \
+    static const mortise_shape shape_name##_shape = {                                              \
+        .size = sizeof(mortise_shape),                                                             \
+        .struct_size = sizeof(shape_name##_args),                                                  \
+        .field_size = sizeof(mortise_field),                                                       \
+        .field_count = sizeof(shape_name##_fields) / sizeof(mortise_field) - 1,                    \
+        .fields = shape_name##_fields,                                                             \
+    }
+
+/* A set of hooks: MORTISE_HOOK(guard, .priority = 10, .pre_tool_call = look_at_it); makes
+ * guard_hooks, whose functions get the plugin's state. */
+#define MORTISE_HOOK(hook, ...)                                                                    \
+    static const mortise_hooks hook##_hooks = {                                                    \
+        .size = sizeof(mortise_hooks), .name = #hook, __VA_ARGS__}
+
+/* What a plugin consists of; used as MORTISE_PLUGIN(.name = "text", .tools = …). */
+typedef struct mortise_plugin_parts {
+    const char *name;
+    const char *version;
+    const mortise_tool *const *tools;  /* MORTISE_TOOLS(…) */
+    const mortise_hooks *const *hooks; /* MORTISE_HOOKS(…) */
+
+    /* Makes the state that all tools and hooks of the plugin share: mortise_state(call).
+     * Returns NULL after mortise_refuse() when the plugin cannot work.  May be absent.  [load] */
+    void *(*open)(const mortise_host *host);
+    /* Gets that state after the last call has ended.  May be absent.  [load] */
+    void (*close)(void *state);
+    /* Names the type of the state, for mortise_hook_ops.tool_state.  May be absent. */
+    const char *state_tag;
+} mortise_plugin_parts;
+
+/* Up to 32 names of tools, and of hooks. */
+#define MORTISE_TOOLS(...)                                                                         \
+    (const mortise_tool *const[])                                                                  \
+    {                                                                                              \
+        MORTISE__EACH(MORTISE__TOOL_POINTER, ~, __VA_ARGS__) NULL                                  \
+    }
+#define MORTISE_HOOKS(...)                                                                         \
+    (const mortise_hooks *const[])                                                                 \
+    {                                                                                              \
+        MORTISE__EACH(MORTISE__HOOK_POINTER, ~, __VA_ARGS__) NULL                                  \
+    }
+
+/* Once in a plugin: its two exported symbols. */
+#define MORTISE_PLUGIN(...)                                                                        \
+    static const mortise_plugin_parts mortise__parts = {__VA_ARGS__};                              \
+    mortise_plugin *tool_definition(const mortise_host *host)                                      \
+    {                                                                                              \
+        return mortise_open_plugin(host, &mortise__parts);                                         \
+    }                                                                                              \
+    const mortise_stamp mortise_plugin_stamp = {MORTISE_MAGIC, MORTISE_ABI_MAJOR,                  \
+                                                MORTISE_ABI_MINOR}
+
+/* ---- lists in arguments ------------------------------------------------------------------ */
+
+typedef struct mortise_strings {
+    const char *const *items;
+    size_t count;
+} mortise_strings;
+
+typedef struct mortise_integers {
+    const int64_t *items;
+    size_t count;
+} mortise_integers;
+
+typedef struct mortise_numbers {
+    const double *items;
+    size_t count;
+} mortise_numbers;
+
+typedef struct mortise_booleans {
+    const bool *items;
+    size_t count;
+} mortise_booleans;
+
+/* The host writes a mortise_list where the author reads one of these. */
+#define MORTISE__SAME_AS_LIST(type)                                                                \
+    _Static_assert(sizeof(type) == sizeof(mortise_list)                                            \
+                       && offsetof(type, items) == offsetof(mortise_list, items)                   \
+                       && offsetof(type, count) == offsetof(mortise_list, count),                  \
+                   "mortise: " #type " must look like mortise_list")
+MORTISE__SAME_AS_LIST(mortise_strings);
+MORTISE__SAME_AS_LIST(mortise_integers);
+MORTISE__SAME_AS_LIST(mortise_numbers);
+MORTISE__SAME_AS_LIST(mortise_booleans);
+
+/* ---- in a call: results and errors (in the SDK's library) ------------------------------------ */
+
+#define MORTISE__PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define MORTISE__OURS                __attribute__((visibility("hidden")))
+
+/* Sets the result; a second one takes the place of the first.  [thread-safe] */
+MORTISE__OURS mortise_status mortise_reply(mortise_call *call, const char *format, ...)
+    MORTISE__PRINTF(2, 3);
+/* The same with JSON text; strings go into it by mortise_quote(). */
+MORTISE__OURS mortise_status mortise_reply_json(mortise_call *call, const char *format, ...)
+    MORTISE__PRINTF(2, 3);
+
+/* Tells the model what went wrong and what to do about it.  Returns MORTISE_FAILED, for
+ * `return mortise_fail(call, "…")`.  The category is MORTISE_INTERNAL.  [thread-safe] */
+MORTISE__OURS mortise_status mortise_fail(mortise_call *call, const char *format, ...)
+    MORTISE__PRINTF(2, 3);
+/* The same with a category; `code` is for programs, such as "db.locked", or NULL. */
+MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_category category,
+                                             const char *code, const char *format, ...)
+    MORTISE__PRINTF(4, 5);
+
+/* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
+ * without memory it is the text `null`. */
+MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
+
+/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes.  Returns the
+ * length of the whole, as snprintf() does: what is not less than `size` did not fit. */
+MORTISE__OURS size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length);
+
+/* ---- in a hook ----------------------------------------------------------------------------- */
+
+/* Why: goes with MORTISE_SKIP, MORTISE_ABORT, MORTISE_PAUSE and MORTISE_HOOK_FAILED. */
+MORTISE__OURS void mortise_hook_reason(mortise_hook *hook, const char *format, ...)
+    MORTISE__PRINTF(2, 3);
+/* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND. */
+MORTISE__OURS mortise_status mortise_hook_respond(mortise_hook *hook, bool is_error,
+                                                  const char *format, ...) MORTISE__PRINTF(3, 4);
+/* turn_end, pre_llm_request: adds a message; `role` is "user", "assistant" or "system". */
+MORTISE__OURS mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role,
+                                                      const char *text);
+
+/* ---- with the host: open(), and wherever the plugin keeps the host's pointer --------------- */
+
+/* Keeps the reason; returns NULL, for `return mortise_refuse(host, "…")` in open().  [load] */
+MORTISE__OURS void *mortise_refuse(const mortise_host *host, const char *format, ...)
+    MORTISE__PRINTF(2, 3);
+/* One line for the operator; `level` is MORTISE_LOG_ERROR, ….  [thread-safe] */
+MORTISE__OURS void mortise_log(const mortise_host *host, uint32_t level, const char *format, ...)
+    MORTISE__PRINTF(3, 4);
+
+/* Read one member of the plugin's configuration.  MORTISE_OK; MORTISE_NOT_FOUND when it is
+ * absent or null; MORTISE_INVALID when it is something else or does not fit.  Only MORTISE_OK
+ * changes what the last parameters point to.  [thread-safe] */
+MORTISE__OURS mortise_status mortise_config_string(const mortise_host *host, const char *key,
+                                                   char *out, size_t size);
+MORTISE__OURS mortise_status mortise_config_integer(const mortise_host *host, const char *key,
+                                                    int64_t *out);
+MORTISE__OURS mortise_status mortise_config_number(const mortise_host *host, const char *key,
+                                                   double *out);
+MORTISE__OURS mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
+                                                    bool *out);
+
+/* What tool_definition() does; MORTISE_PLUGIN() calls it. */
+MORTISE__OURS mortise_plugin *mortise_open_plugin(const mortise_host *host,
+                                                  const mortise_plugin_parts *parts);
+
+/* ---- in a call: everything else.  All [thread-safe] until the call is finished ------------- */
+
+/* Whether this host has the function `member` in the table `ops` of type `type`. */
+#define MORTISE__CAN(ops, type, member) (MORTISE_HAS(ops, type, member) && (ops)->member)
+#define MORTISE__CALL_CAN(call, member) MORTISE__CAN((call)->ops, mortise_call_ops, member)
+
+/* What open() returned. */
+static inline void *mortise_state(const mortise_call *call)
+{
+    return call->tool->state;
+}
+
+/* Sets a text of known length as the result. */
+static inline mortise_status mortise_reply_text(mortise_call *call, const char *text, size_t length)
+{
+    return call->ops->reply(call, MORTISE_TEXT_RESULT, text, length);
+}
+
+/* Whether the call shall stop; then clean up and return MORTISE_CANCELLED. */
+static inline bool mortise_cancelled(mortise_call *call)
+{
+    return MORTISE__CALL_CAN(call, cancelled) && call->ops->cancelled(call);
+}
+
+/* Calls back once, from a thread of the host's, when the call is cancelled. */
+static inline mortise_status mortise_on_cancel(mortise_call *call, void (*callback)(void *data),
+                                               void *data)
+{
+    return MORTISE__CALL_CAN(call, on_cancel) ? call->ops->on_cancel(call, callback, data)
+                                              : MORTISE_UNSUPPORTED;
+}
+
+/* Readable once the call is cancelled: to poll, not to read or close.  -1: none. */
+static inline int mortise_cancel_fd(mortise_call *call)
+{
+    return MORTISE__CALL_CAN(call, cancel_fd) ? call->ops->cancel_fd(call) : -1;
+}
+
+/* Until the call must be finished; -1: no limit. */
+static inline int64_t mortise_remaining_ms(mortise_call *call)
+{
+    return MORTISE__CALL_CAN(call, remaining_ms) ? call->ops->remaining_ms(call) : -1;
+}
+
+/* Text for those who watch, never for the model; `stream` is "stdout", "stderr" or any label. */
+static inline void mortise_emit(mortise_call *call, const char *stream, const char *text,
+                                size_t length)
+{
+    if (MORTISE__CALL_CAN(call, emit))
+        call->ops->emit(call, stream, text, length);
+}
+
+/* How far it is: done of total (0: not known), with a message or NULL. */
+static inline void mortise_progress(mortise_call *call, double done, double total,
+                                    const char *message)
+{
+    if (MORTISE__CALL_CAN(call, progress))
+        call->ops->progress(call, done, total, message);
+}
+
+/* "call", "session", "user", "tenant", "agent", …; NULL: not known. */
+static inline const char *mortise_context(mortise_call *call, const char *key)
+{
+    return MORTISE__CALL_CAN(call, context) ? call->ops->context(call, key) : NULL;
+}
+
+/* Zeroed memory that dies with the call; NULL: none left. */
+static inline void *mortise_alloc(mortise_call *call, size_t bytes)
+{
+    return call->ops->alloc(call, bytes);
+}
+
+/* A file that goes with the result: its bytes (at most 10 MiB), or where it is. */
+static inline mortise_status mortise_attach_bytes(mortise_call *call, const char *mime_type,
+                                                  const char *name, const void *data,
+                                                  size_t length)
+{
+    const mortise_attachment attachment = {.size = sizeof(attachment), .mime_type = mime_type,
+                                           .name = name, .data = data, .length = length};
+    return MORTISE__CALL_CAN(call, attach) ? call->ops->attach(call, &attachment)
+                                           : MORTISE_UNSUPPORTED;
+}
+
+static inline mortise_status mortise_attach_uri(mortise_call *call, const char *mime_type,
+                                                const char *name, const char *uri)
+{
+    const mortise_attachment attachment = {.size = sizeof(attachment), .mime_type = mime_type,
+                                           .name = name, .uri = uri};
+    return MORTISE__CALL_CAN(call, attach) ? call->ops->attach(call, &attachment)
+                                           : MORTISE_UNSUPPORTED;
+}
+
+/* Ends a call whose function returned MORTISE_PENDING; `call` and its arguments are gone then. */
+static inline void mortise_finish(mortise_call *call, mortise_status status)
+{
+    call->ops->finish(call, status);
+}
+
+/* "session", "user", …, as mortise_context(). */
+static inline const char *mortise_hook_context(mortise_hook *hook, const char *key)
+{
+    return MORTISE__CAN(hook->ops, mortise_hook_ops, context) ? hook->ops->context(hook, key)
+                                                              : NULL;
+}
+
+/* ---- how the declarations work: nothing below is for plugins -------------------------------- */
+
+/*
+ * Kinds, options and fields are words that get pasted to a prefix (MORTISE__KIND_string), never
+ * macros themselves, so a misspelt one ends in a message that names it.  Lists are closed with
+ * ~, ~ so that no variadic part is ever empty, also when something was forgotten.
+ */
+#define MORTISE__BARE(...) __VA_ARGS__
+
+#define MORTISE__ALL_FLAGS                                                                         \
+    (MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE | MORTISE_LONG_RUNNING | MORTISE_SERIAL          \
+     | MORTISE_SANDBOX_REQUIRED | MORTISE_DESTRUCTIVE | MORTISE_IDEMPOTENT | MORTISE_OPEN_WORLD)
+
+/* The last parameters are the words of MORTISE_TOOL_WITH. */
+#define MORTISE__TOOL(...) MORTISE__TOOL_1(__VA_ARGS__)
+#define MORTISE__TOOL_1(tool, tool_flags, text, takes, ...)                                        \
+    enum { mortise__words_##tool = 0 MORTISE__WORDS(MORTISE__WITH_, +, __VA_ARGS__) };             \
+    _Static_assert(sizeof(#tool) <= 65,                                                            \
+                   "mortise: the name '" #tool "' is longer than 64 characters");                  \
+    _Static_assert(((tool_flags) & ~MORTISE__ALL_FLAGS) == 0,                                      \
+                   "mortise: '" #tool "' has an unknown flag; there are MORTISE_READ_ONLY, "       \
+                   "MORTISE_CONCURRENCY_SAFE, MORTISE_LONG_RUNNING and those beside them in "      \
+                   "mortise/plugin.h");                                                            \
+    static const mortise_tool_meta tool##_meta = {                                                 \
+        .size = sizeof(mortise_tool_meta),                                                         \
+        .flags = (tool_flags),                                                                     \
+        .name = MORTISE__WORDS(MORTISE__NAME_, , __VA_ARGS__) #tool,                               \
+        .description = (text),                                                                     \
+        takes,                                                                                     \
+        MORTISE__WORDS(MORTISE__META_, , __VA_ARGS__)};                                            \
+    static const mortise_tool tool##_tool = {                                                      \
+        .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = tool##_run}
+
+#define MORTISE__WITH_plain              0
+#define MORTISE__WITH_name(text)         1
+#define MORTISE__WITH_title(text)        1
+#define MORTISE__WITH_output_schema(...) 1
+#define MORTISE__WITH_scopes(...)        1
+#define MORTISE__NAME_plain
+#define MORTISE__NAME_name(text) 1 ? (text) :
+#define MORTISE__NAME_title(text)
+#define MORTISE__NAME_output_schema(...)
+#define MORTISE__NAME_scopes(...)
+#define MORTISE__META_plain
+#define MORTISE__META_name(text)
+#define MORTISE__META_title(text)        .title = (text),
+#define MORTISE__META_output_schema(...) .output_schema = (__VA_ARGS__),
+#define MORTISE__META_scopes(...)        .scopes = (const char *const[]){__VA_ARGS__, NULL},
+
+/* What the options of a field are, counted in hexadecimal digits: a 2 was given twice. */
+#define MORTISE__OPTION_required      0x1
+#define MORTISE__OPTION_at_least(low) 0x10
+#define MORTISE__OPTION_at_most(high) 0x100
+#define MORTISE__OPTION_range(lo, hi) 0x110
+#define MORTISE__OPTION_fallback(...) 0x1000
+#define MORTISE__OPTION_one_of(...)   0x10000
+#define MORTISE__OPTION_FLAGS(options)                                                             \
+    (((options) & 0x1 ? MORTISE_REQUIRED : 0) | ((options) & 0x10 ? MORTISE_HAS_MIN : 0)           \
+     | ((options) & 0x100 ? MORTISE_HAS_MAX : 0))
+
+/* The options that each kind can have. */
+#define MORTISE__KIND_nothing  0x0
+#define MORTISE__KIND_string   0x11111
+#define MORTISE__KIND_integer  0x1111
+#define MORTISE__KIND_number   0x1111
+#define MORTISE__KIND_boolean  0x1001
+#define MORTISE__KIND_json     0x1001
+#define MORTISE__KIND_strings  0x1111
+#define MORTISE__KIND_integers 0x1111
+#define MORTISE__KIND_numbers  0x1111
+#define MORTISE__KIND_booleans 0x1111
+#define MORTISE__KIND_record   0x1001
+#define MORTISE__KIND_records  0x1111
+/* A field that is no (…) leaves MORTISE__BARE in the place of its kind. */
+#define MORTISE__KIND_MORTISE__BARE                                                                \
+    0, "mortise: a field is written in parentheses, such as (string, name, \"What it is.\"); a "   \
+       "tool that takes nothing says MORTISE_NO_ARGS");                                            \
+    _Static_assert(1
+
+/* First pass: static assertions. */
+#define MORTISE__CHECK(shape, field) MORTISE__CHECK_1(shape, MORTISE__BARE field, ~, ~)
+#define MORTISE__CHECK_1(...)        MORTISE__CHECK_2(__VA_ARGS__)
+#define MORTISE__CHECK_2(shape, kind, id, ...)                                                     \
+    _Static_assert(MORTISE__KIND_##kind >= 0, "mortise: kind " #kind);                             \
+    MORTISE__CHECK_##kind(shape, kind, id, __VA_ARGS__)
+#define MORTISE__CHECK_nothing(...)
+#define MORTISE__CHECK_string(...)   MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_integer(...)  MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_number(...)   MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_boolean(...)  MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_json(...)     MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_strings(...)  MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_integers(...) MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_numbers(...)  MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_booleans(...) MORTISE__CHECK_3(__VA_ARGS__)
+#define MORTISE__CHECK_record(shape, kind, id, record, ...)                                        \
+    MORTISE__CHECK_3(shape, kind, id, __VA_ARGS__)
+#define MORTISE__CHECK_records(shape, kind, id, record, ...)                                       \
+    MORTISE__CHECK_3(shape, kind, id, __VA_ARGS__)
+#define MORTISE__CHECK_3(shape, kind, id, text, ...)                                               \
+    _Static_assert(MORTISE__HAS_TEXT(__VA_ARGS__),                                                 \
+                   "mortise: field '" #id "' of '" #shape "' has no description: (" #kind ", " #id \
+                   ", \"What it is.\")");                                                          \
+    enum { mortise__field_##shape##__##id = 0 MORTISE__WORDS(MORTISE__OPTION_, +, __VA_ARGS__) };  \
+    _Static_assert((mortise__field_##shape##__##id & 0x1001) != 0x1001,                            \
+                   "mortise: field '" #id "' of '" #shape "' is required and has a fallback, "     \
+                   "which would never be used: leave one out");                                    \
+    _Static_assert((mortise__field_##shape##__##id & 0x66666) == 0,                                \
+                   "mortise: field '" #id "' of '" #shape "' has an option twice (range is "       \
+                   "at_least and at_most)");                                                       \
+    _Static_assert((mortise__field_##shape##__##id & ~MORTISE__KIND_##kind & 0x11110) == 0,        \
+                   "mortise: field '" #id "' of '" #shape "' has an option that is not for a "     \
+                   "field of kind " #kind);
+#define MORTISE__CHECK_MANY                                                                        \
+    _Static_assert(0, "mortise_tool_has_more_than_32_fields: put some of them into a "             \
+                      "MORTISE_RECORD");
+
+/* Second pass: the members of the struct. */
+#define MORTISE__MEMBER(shape, field) MORTISE__MEMBER_1(MORTISE__BARE field, ~, ~)
+#define MORTISE__MEMBER_1(...)        MORTISE__MEMBER_2(__VA_ARGS__)
+#define MORTISE__MEMBER_2(kind, ...)  MORTISE__MEMBER_##kind(__VA_ARGS__)
+#define MORTISE__MEMBER_nothing(id, ...)        char id;
+#define MORTISE__MEMBER_string(id, ...)         const char *id;
+#define MORTISE__MEMBER_integer(id, ...)        int64_t id;
+#define MORTISE__MEMBER_number(id, ...)         double id;
+#define MORTISE__MEMBER_boolean(id, ...)        bool id;
+#define MORTISE__MEMBER_json(id, ...)           const char *id;
+#define MORTISE__MEMBER_strings(id, ...)        mortise_strings id;
+#define MORTISE__MEMBER_integers(id, ...)       mortise_integers id;
+#define MORTISE__MEMBER_numbers(id, ...)        mortise_numbers id;
+#define MORTISE__MEMBER_booleans(id, ...)       mortise_booleans id;
+#define MORTISE__MEMBER_record(id, record, ...) record##_args id;
+#define MORTISE__MEMBER_records(id, record, ...)                                                   \
+    struct {                                                                                       \
+        const record##_args *items;                                                                \
+        size_t count;                                                                              \
+    } id;
+#define MORTISE__MEMBER_MANY
+
+/* Third pass: what the model gave. */
+#define MORTISE__SEEN(shape, field)      MORTISE__SEEN_1(MORTISE__BARE field, ~, ~)
+#define MORTISE__SEEN_1(...)             MORTISE__SEEN_2(__VA_ARGS__)
+#define MORTISE__SEEN_2(kind, id, ...)   bool id;
+#define MORTISE__SEEN_MANY
+
+/* Fourth pass: the table for the host. */
+#define MORTISE__ROW(shape, field)       MORTISE__ROW_1(shape, MORTISE__BARE field, ~, ~)
+#define MORTISE__ROW_1(...)              MORTISE__ROW_2(__VA_ARGS__)
+#define MORTISE__ROW_2(shape, kind, ...) MORTISE__ROW_##kind(shape, __VA_ARGS__)
+#define MORTISE__ROW_nothing(...)
+#define MORTISE__ROW_string(shape, ...)   MORTISE__FIELD(shape, STRING, VALUE, NULL, __VA_ARGS__)
+#define MORTISE__ROW_integer(shape, ...)  MORTISE__FIELD(shape, INTEGER, VALUE, NULL, __VA_ARGS__)
+#define MORTISE__ROW_number(shape, ...)   MORTISE__FIELD(shape, NUMBER, VALUE, NULL, __VA_ARGS__)
+#define MORTISE__ROW_boolean(shape, ...)  MORTISE__FIELD(shape, BOOLEAN, TRUTH, NULL, __VA_ARGS__)
+#define MORTISE__ROW_json(shape, ...)     MORTISE__FIELD(shape, JSON, TEXT, NULL, __VA_ARGS__)
+#define MORTISE__ROW_strings(shape, ...)  MORTISE__FIELD(shape, STRINGS, TEXT, NULL, __VA_ARGS__)
+#define MORTISE__ROW_integers(shape, ...) MORTISE__FIELD(shape, INTEGERS, TEXT, NULL, __VA_ARGS__)
+#define MORTISE__ROW_numbers(shape, ...)  MORTISE__FIELD(shape, NUMBERS, TEXT, NULL, __VA_ARGS__)
+#define MORTISE__ROW_booleans(shape, ...) MORTISE__FIELD(shape, BOOLEANS, TEXT, NULL, __VA_ARGS__)
+#define MORTISE__ROW_record(shape, id, record, ...)                                                \
+    MORTISE__FIELD(shape, OBJECT, TEXT, &record##_shape, id, __VA_ARGS__)
+#define MORTISE__ROW_records(shape, id, record, ...)                                               \
+    MORTISE__FIELD(shape, RECORDS, TEXT, &record##_shape, id, __VA_ARGS__)
+#define MORTISE__ROW_MANY
+#define MORTISE__FIELD(shape_name, code, fallback_kind, inner, id, text, ...)                      \
+    {.name = #id,                                                                                  \
+     .description = text,                                                                          \
+     .kind = MORTISE_##code,                                                                       \
+     .flags = MORTISE__OPTION_FLAGS(mortise__field_##shape_name##__##id),                          \
+     .offset = offsetof(shape_name##_args, id),                                                    \
+     .seen_offset = offsetof(shape_name##_args, seen.id),                                          \
+     .record = inner,                                                                              \
+     MORTISE__WORDS(MORTISE__##fallback_kind##_, , __VA_ARGS__)},
+
+/* What an option puts into the row.  A number or a string reads in JSON as it does in C; true
+ * and false are 1 and 0 when they get here; the other kinds bring their JSON text. */
+#define MORTISE__VALUE_required
+#define MORTISE__VALUE_fallback(value)      .fallback = #value,
+#define MORTISE__VALUE_at_least(low)        .min = (double)(low),
+#define MORTISE__VALUE_at_most(high)        .max = (double)(high),
+#define MORTISE__VALUE_range(low, high)     .min = (double)(low), .max = (double)(high),
+#define MORTISE__VALUE_one_of(...)          .choices = (const char *const[]){__VA_ARGS__, NULL},
+#define MORTISE__TRUTH_required
+#define MORTISE__TRUTH_fallback(value)      .fallback = (value) ? "true" : "false",
+#define MORTISE__TEXT_required
+#define MORTISE__TEXT_fallback(json)        .fallback = "" json,
+#define MORTISE__TEXT_at_least(low)         .min = (double)(low),
+#define MORTISE__TEXT_at_most(high)         .max = (double)(high),
+#define MORTISE__TEXT_range(low, high)      .min = (double)(low), .max = (double)(high),
+
+#define MORTISE__TOOL_POINTER(ignored, tool) &tool##_tool,
+#define MORTISE__TOOL_POINTER_MANY           mortise_plugin_has_more_than_32_tools
+#define MORTISE__HOOK_POINTER(ignored, hook) &hook##_hooks,
+#define MORTISE__HOOK_POINTER_MANY           mortise_plugin_has_more_than_32_hooks
+
+/* Words: prefix##word with `sep` before each, up to 6, closed with ~, ~. */
+#define MORTISE__WORDS(prefix, sep, ...)                                                           \
+    MORTISE__WORDS_PICK(__VA_ARGS__, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY,            \
+        MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY,       \
+        MORTISE__W6, MORTISE__W5, MORTISE__W4, MORTISE__W3, MORTISE__W2, MORTISE__W1,              \
+        MORTISE__W0, MORTISE__W_NONE, ~)                                                           \
+    (prefix, sep, __VA_ARGS__)
+#define MORTISE__WORDS_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15,      \
+                            _16, e, ...)                                                           \
+    e
+#define MORTISE__W_NONE(prefix, sep, ...)
+#define MORTISE__W_MANY(prefix, sep, ...) + mortise_field_has_more_than_6_options
+#define MORTISE__W0(prefix, sep, ...)
+#define MORTISE__W1(prefix, sep, word, ...)                                                        \
+    sep MORTISE__BARE(prefix##word) MORTISE__W0(prefix, sep, __VA_ARGS__)
+#define MORTISE__W2(prefix, sep, word, ...)                                                        \
+    sep MORTISE__BARE(prefix##word) MORTISE__W1(prefix, sep, __VA_ARGS__)
+#define MORTISE__W3(prefix, sep, word, ...)                                                        \
+    sep MORTISE__BARE(prefix##word) MORTISE__W2(prefix, sep, __VA_ARGS__)
+#define MORTISE__W4(prefix, sep, word, ...)                                                        \
+    sep MORTISE__BARE(prefix##word) MORTISE__W3(prefix, sep, __VA_ARGS__)
+#define MORTISE__W5(prefix, sep, word, ...)                                                        \
+    sep MORTISE__BARE(prefix##word) MORTISE__W4(prefix, sep, __VA_ARGS__)
+#define MORTISE__W6(prefix, sep, word, ...)                                                        \
+    sep MORTISE__BARE(prefix##word) MORTISE__W5(prefix, sep, __VA_ARGS__)
+#define MORTISE__HAS_TEXT(...)                                                                     \
+    MORTISE__WORDS_PICK(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, ~)
+
+/* Each: m(c, x) for up to 32 x; m##_MANY for more. */
+#define MORTISE__EACH(m, c, ...)                                                                   \
+    MORTISE__EACH_PICK(__VA_ARGS__, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,             \
+        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
+        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
+        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
+        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
+        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
+        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E32,          \
+        MORTISE__E31, MORTISE__E30, MORTISE__E29, MORTISE__E28, MORTISE__E27, MORTISE__E26,        \
+        MORTISE__E25, MORTISE__E24, MORTISE__E23, MORTISE__E22, MORTISE__E21, MORTISE__E20,        \
+        MORTISE__E19, MORTISE__E18, MORTISE__E17, MORTISE__E16, MORTISE__E15, MORTISE__E14,        \
+        MORTISE__E13, MORTISE__E12, MORTISE__E11, MORTISE__E10, MORTISE__E9, MORTISE__E8,          \
+        MORTISE__E7, MORTISE__E6, MORTISE__E5, MORTISE__E4, MORTISE__E3, MORTISE__E2,              \
+        MORTISE__E1, ~)                                                                            \
+    (m, c, __VA_ARGS__)
+#define MORTISE__EACH_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16,  \
+                           _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30,   \
+                           _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, _41, _42, _43, _44,   \
+                           _45, _46, _47, _48, _49, _50, _51, _52, _53, _54, _55, _56, _57, _58,   \
+                           _59, _60, _61, _62, _63, _64, e, ...)                                   \
+    e
+#define MORTISE__E_MANY(m, c, ...) m##_MANY
+#define MORTISE__E1(m, c, x)       m(c, x)
+#define MORTISE__E2(m, c, x, ...)  m(c, x) MORTISE__E1(m, c, __VA_ARGS__)
+#define MORTISE__E3(m, c, x, ...)  m(c, x) MORTISE__E2(m, c, __VA_ARGS__)
+#define MORTISE__E4(m, c, x, ...)  m(c, x) MORTISE__E3(m, c, __VA_ARGS__)
+#define MORTISE__E5(m, c, x, ...)  m(c, x) MORTISE__E4(m, c, __VA_ARGS__)
+#define MORTISE__E6(m, c, x, ...)  m(c, x) MORTISE__E5(m, c, __VA_ARGS__)
+#define MORTISE__E7(m, c, x, ...)  m(c, x) MORTISE__E6(m, c, __VA_ARGS__)
+#define MORTISE__E8(m, c, x, ...)  m(c, x) MORTISE__E7(m, c, __VA_ARGS__)
+#define MORTISE__E9(m, c, x, ...)  m(c, x) MORTISE__E8(m, c, __VA_ARGS__)
+#define MORTISE__E10(m, c, x, ...) m(c, x) MORTISE__E9(m, c, __VA_ARGS__)
+#define MORTISE__E11(m, c, x, ...) m(c, x) MORTISE__E10(m, c, __VA_ARGS__)
+#define MORTISE__E12(m, c, x, ...) m(c, x) MORTISE__E11(m, c, __VA_ARGS__)
+#define MORTISE__E13(m, c, x, ...) m(c, x) MORTISE__E12(m, c, __VA_ARGS__)
+#define MORTISE__E14(m, c, x, ...) m(c, x) MORTISE__E13(m, c, __VA_ARGS__)
+#define MORTISE__E15(m, c, x, ...) m(c, x) MORTISE__E14(m, c, __VA_ARGS__)
+#define MORTISE__E16(m, c, x, ...) m(c, x) MORTISE__E15(m, c, __VA_ARGS__)
+#define MORTISE__E17(m, c, x, ...) m(c, x) MORTISE__E16(m, c, __VA_ARGS__)
+#define MORTISE__E18(m, c, x, ...) m(c, x) MORTISE__E17(m, c, __VA_ARGS__)
+#define MORTISE__E19(m, c, x, ...) m(c, x) MORTISE__E18(m, c, __VA_ARGS__)
+#define MORTISE__E20(m, c, x, ...) m(c, x) MORTISE__E19(m, c, __VA_ARGS__)
+#define MORTISE__E21(m, c, x, ...) m(c, x) MORTISE__E20(m, c, __VA_ARGS__)
+#define MORTISE__E22(m, c, x, ...) m(c, x) MORTISE__E21(m, c, __VA_ARGS__)
+#define MORTISE__E23(m, c, x, ...) m(c, x) MORTISE__E22(m, c, __VA_ARGS__)
+#define MORTISE__E24(m, c, x, ...) m(c, x) MORTISE__E23(m, c, __VA_ARGS__)
+#define MORTISE__E25(m, c, x, ...) m(c, x) MORTISE__E24(m, c, __VA_ARGS__)
+#define MORTISE__E26(m, c, x, ...) m(c, x) MORTISE__E25(m, c, __VA_ARGS__)
+#define MORTISE__E27(m, c, x, ...) m(c, x) MORTISE__E26(m, c, __VA_ARGS__)
+#define MORTISE__E28(m, c, x, ...) m(c, x) MORTISE__E27(m, c, __VA_ARGS__)
+#define MORTISE__E29(m, c, x, ...) m(c, x) MORTISE__E28(m, c, __VA_ARGS__)
+#define MORTISE__E30(m, c, x, ...) m(c, x) MORTISE__E29(m, c, __VA_ARGS__)
+#define MORTISE__E31(m, c, x, ...) m(c, x) MORTISE__E30(m, c, __VA_ARGS__)
+#define MORTISE__E32(m, c, x, ...) m(c, x) MORTISE__E31(m, c, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * direct_call - what one call of a tool costs: JSON arguments in, the text of a result out.
+ *
+ *     direct_call PLUGIN.so [BATCHES]
+ *     {"median_ns": N, "min_ns": N}
+ *
+ * The plugin is bench_plugin.c's, loaded as the host loads it: the call looks the tool up,
+ * checks and decodes three arguments, enters foreign code and takes its answer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "plugin/loader.h"
+#include "tool/call.h"
+
+enum { CALLS_PER_BATCH = 1000, MOST_BATCHES = 10000 };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void call_once(struct registry *registry)
+{
+    static const char arguments[] = "{\"text\":\"hello\",\"count\":3,\"loud\":true}";
+    static const struct call_context context = {.session = "bench"};
+    struct tool_result result;
+    memset(&result, 0, sizeof(result));
+    tool_call(registry, "bench_tool_0000", arguments, sizeof(arguments) - 1, &context, NULL,
+              &result);
+    if (!result.success || strcmp(text_cstr(&result.text), "ok") != 0) {
+        fprintf(stderr, "direct_call: %s\n", text_cstr(&result.text));
+        exit(1);
+    }
+    tool_result_release(&result);
+}
+
+static double batch_ns(struct registry *registry)
+{
+    int64_t started_ns = clock_ns();
+    for (int i = 0; i < CALLS_PER_BATCH; i++)
+        call_once(registry);
+    return (double)(clock_ns() - started_ns) / CALLS_PER_BATCH;
+}
+
+int main(int argc, char **argv)
+{
+    static double batches[MOST_BATCHES];
+    struct error error = ERROR_INIT;
+    size_t count = argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 200;
+    struct loader loader = {.registry = registry_new()};
+    if (argc < 2 || count < 1 || count > MOST_BATCHES || !loader.registry) {
+        fputs("usage: direct_call PLUGIN.so [BATCHES]\n", stderr);
+        return 2;
+    }
+    if (!loader_load(&loader, argv[1], &error)) {
+        fprintf(stderr, "direct_call: %s\n", error.message);
+        return 1;
+    }
+    batch_ns(loader.registry); /* warms caches and allocator */
+    for (size_t i = 0; i < count; i++)
+        batches[i] = batch_ns(loader.registry);
+    qsort(batches, count, sizeof(*batches), compare);
+    printf("{\"median_ns\": %.1f, \"min_ns\": %.1f}\n", batches[count / 2], batches[0]);
+    registry_unref(loader.registry);
+    return 0;
+}

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""What mortise costs, beside bare programs that do the same work in the same minute.
+
+    python3 tests/bench/run.py [BUILD_DIR] [--quick] [--only WORD] [--json FILE]
+
+Builds what is missing, runs each pair by turns, and prints one line for each figure: the
+median of mortise, the median of the bare program, their ratio and the most that it may be.
+In brackets stands the ratio of the two minima, which noise does not reach.  The exit code is
+1 when a figure is over its limit.  BUILD_DIR is build/release when it is not given; figures of
+a debug build say nothing.
+
+No time is read in this program: launch.c looks at the clock before it starts a program and
+after it ended, bench_server.c when it has read a request and when it has written a response.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOOL_TURNS = 20
+DELTAS = 20000
+
+
+class Failure(Exception):
+    pass
+
+
+# ---- the programs --------------------------------------------------------------------------
+
+
+class Bench:
+    """Where everything is, the server, and one way to run a program."""
+
+    def __init__(self, build, programs, scratch, quick):
+        self.mortise = os.path.join(build, "bin", "mortise")
+        self.programs = programs
+        self.scratch = scratch
+        self.quick = quick
+        self.output = os.path.join(scratch, "output")
+        self.environment = {"PATH": os.environ.get("PATH", ""), "OPENAI_API_KEY": "bench-key",
+                            "HOME": os.path.join(scratch, "home")}
+        os.mkdir(self.environment["HOME"])
+        self.server = subprocess.Popen([self.program("bench_server")], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True)
+        self.port = json.loads(self.server.stdout.readline())["port"]
+
+    def close(self):
+        self.server.stdin.close()
+        self.server.wait()
+
+    def program(self, name):
+        return os.path.join(self.programs, name)
+
+    def times(self, count):
+        return max(count // 5, 3) if self.quick else count
+
+    def url(self, scenario):
+        return f"http://127.0.0.1:{self.port}/{scenario}/v1"
+
+    def launch(self, command):
+        done = subprocess.run([self.program("launch"), self.output, *command], cwd=self.scratch,
+                              env=self.environment, capture_output=True, text=True)
+        figures = json.loads(done.stdout) if done.returncode == 0 else {"status": "none"}
+        if figures["status"] != 0:
+            raise Failure(f"'{' '.join(command)}' ended with status {figures['status']}: "
+                          f"{done.stderr.strip()}")
+        return figures
+
+    def ask(self, command, requests=1):
+        """One conversation: launch()'s figures, what was printed, what the server saw."""
+        figures = self.launch(command)
+        with open(self.output, encoding="utf-8") as file:
+            figures["output"] = file.read()
+        seen = json.loads(self.server.stdout.readline())
+        if len(seen["requests"]) != requests:
+            raise Failure(f"'{' '.join(command)}' made {len(seen['requests'])} requests on one "
+                          f"connection, not {requests}")
+        figures["requests"] = seen["requests"]
+        figures["first_request_ns"] = seen["requests"][0]["received"] - figures["started"]
+        return figures
+
+    def ask_mortise(self, scenario, folder=None, requests=1):
+        plugins = ["-P", folder] if folder else []
+        return self.ask([self.mortise, "run", "-q", "-m", "openai/bench", "--base-url",
+                         self.url(scenario), "--no-plugins", *plugins, "Go on."], requests)
+
+    def ask_bare(self, scenario, tools=0, keep=False, requests=1):
+        options = ["--tools", str(tools)] + (["--keep-tools"] if keep else [])
+        return self.ask([self.program("bare_curl"), *options, self.url(scenario), "Go on."],
+                        requests)
+
+    def plugins(self, count):
+        """A folder of `count` plugins: copies of one with other digits in its names."""
+        folder = os.path.join(self.scratch, f"plugins-{count}")
+        if os.path.isdir(folder):
+            return folder
+        with open(self.program("bench_plugin.so"), "rb") as file:
+            content = file.read()
+        os.mkdir(folder, 0o755)
+        for number in range(count):
+            digits = b"%04d" % number
+            copy = content.replace(b"bench_tool_0000", b"bench_tool_" + digits)
+            copy = copy.replace(b"bench_plug_0000", b"bench_plug_" + digits)
+            path = os.path.join(folder, f"bench_{number:04}.so")
+            with open(path, "wb") as file:
+                file.write(copy)
+            os.chmod(path, 0o755)
+        return folder
+
+
+def in_turns(repetitions, *runs):
+    """Runs each once without counting, then all of them by turns."""
+    results = [[] for _ in runs]
+    for run in runs:
+        run()
+    for _ in range(repetitions):
+        for run, result in zip(runs, results):
+            result.append(run())
+    return results
+
+
+# ---- the table -----------------------------------------------------------------------------
+
+
+class Table:
+    def __init__(self):
+        self.rows = []
+
+    def add(self, name, unit, ours, bare, limit=None):
+        """Two lists of numbers; the limit is one of their ratio."""
+        row = {"name": name, "unit": unit, "limit": limit,
+               "mortise": statistics.median(ours), "mortise_min": min(ours),
+               "bare": statistics.median(bare), "bare_min": min(bare)}
+        row["ratio"] = row["mortise"] / row["bare"]
+        row["ratio_min"] = row["mortise_min"] / row["bare_min"]
+        self.keep(row, row["ratio"])
+
+    def add_alone(self, name, unit, value, least, limit):
+        """One number; the limit is one of itself."""
+        self.keep({"name": name, "unit": unit, "limit": limit, "mortise": value,
+                   "mortise_min": least}, value)
+
+    def keep(self, row, value):
+        row["over"] = row["limit"] is not None and value > row["limit"]
+        self.rows.append(row)
+        print(self.line(row), flush=True)
+
+    @staticmethod
+    def head():
+        return (f"{'':40} {'mortise':>11} {'bare':>11} {'ratio':>7} {'of min':>8} {'limit':>8}")
+
+    @staticmethod
+    def line(row):
+        unit = row["unit"]
+        bare = f"{row['bare']:8.2f} {unit}" if "bare" in row else ""
+        ratio = f"{row['ratio']:.2f}" if "ratio" in row else ""
+        least = f"({row['ratio_min']:.2f})" if "ratio" in row else f"({row['mortise_min']:.2f})"
+        limit = "" if row["limit"] is None else f"{row['limit']:g}" + ("" if bare else f" {unit}")
+        verdict = "" if row["limit"] is None else "OVER" if row["over"] else "ok"
+        return (f"{row['name']:40} {row['mortise']:8.2f} {unit:2} {bare:>11} {ratio:>7} "
+                f"{least:>8} {limit:>8} {verdict}")
+
+
+def ms(results, key):
+    return [result[key] / 1e6 for result in results]
+
+
+# ---- what is measured ----------------------------------------------------------------------
+
+
+def measure_start(bench, table):
+    """Listing the tools of so many plugins, beside a program that does nothing at all."""
+    for count, repetitions, limit in ((0, 60, 3), (10, 60, 3), (20, 60, 3), (100, 30, None),
+                                      (1000, 10, None)):
+        command = [bench.mortise, "tools", "list", "--no-plugins"]
+        command += ["-P", bench.plugins(count)] if count else []
+        ours, bare = in_turns(bench.times(repetitions), lambda: bench.launch(command),
+                              lambda: bench.launch([bench.program("bare_empty")]))
+        table.add(f"start: tools list, {count} plugins", "ms", ms(ours, "wall_ns"),
+                  ms(bare, "wall_ns"), limit)
+
+
+def measure_one_shot(bench, table):
+    """One short answer."""
+    ours, bare = in_turns(bench.times(60), lambda: bench.ask_mortise("text-20"),
+                          lambda: bench.ask_bare("text-20"))
+    if ours[0]["output"] != bare[0]["output"]:
+        raise Failure("mortise and the bare program print different answers")
+    table.add("one-shot: exec to request at server", "ms", ms(ours, "first_request_ns"),
+              ms(bare, "first_request_ns"), 1.2)
+    table.add("one-shot: wall time", "ms", ms(ours, "wall_ns"), ms(bare, "wall_ns"), 1.2)
+    table.add("one-shot: peak memory", "MB", [run["peak_kb"] / 1024 for run in ours],
+              [run["peak_kb"] / 1024 for run in bare], 1.3)
+    folder = bench.plugins(20)
+    ours, bare = in_turns(bench.times(30), lambda: bench.ask_mortise("text-20", folder),
+                          lambda: bench.ask_bare("text-20", 20))
+    table.add("one-shot, 20 plugins: exec to request", "ms", ms(ours, "first_request_ns"),
+              ms(bare, "first_request_ns"))
+
+
+def gaps_us(results):
+    """From the end of each response to the request that follows it."""
+    gaps = []
+    for result in results:
+        requests = result["requests"]
+        gaps += [(after["received"] - before["answered"]) / 1e3
+                 for before, after in zip(requests, requests[1:])]
+    return gaps
+
+
+def check_bodies(ours, bare):
+    """Unless both send about as many bytes, their times do not compare."""
+    for mine, other in zip(ours[0]["requests"], bare[0]["requests"]):
+        if abs(mine["body_bytes"] - other["body_bytes"]) > 0.05 * other["body_bytes"]:
+            raise Failure(f"requests differ: {mine['body_bytes']} bytes, and "
+                          f"{other['body_bytes']} of the bare program")
+
+
+def measure_turns(bench, table):
+    """A run of twenty calls: how long the next request takes once a response is complete."""
+    scenario = f"calls-{TOOL_TURNS}"
+    few, many = bench.plugins(10), bench.plugins(500)
+    runs = in_turns(bench.times(30),
+                    lambda: bench.ask_mortise(scenario, few, TOOL_TURNS + 1),
+                    lambda: bench.ask_bare(scenario, 10, requests=TOOL_TURNS + 1),
+                    lambda: bench.ask_mortise(scenario, many, TOOL_TURNS + 1),
+                    lambda: bench.ask_bare(scenario, 10, True, requests=TOOL_TURNS + 1),
+                    lambda: bench.ask_bare(scenario, 500, True, requests=TOOL_TURNS + 1))
+    check_bodies(runs[0], runs[1])
+    check_bodies(runs[2], runs[4])
+    ours_few, bare_few, ours_many, kept_few, kept_many = map(gaps_us, runs)
+    table.add("turn: response to next request, 10 tools", "us", ours_few, bare_few, 2.5)
+    table.add("turn: 500 tools, bare copies their bytes", "us", ours_many, kept_many, 2.5)
+    growth = statistics.median(ours_many) - statistics.median(ours_few)
+    least = statistics.median(kept_many) - statistics.median(kept_few)
+    table.add("turn: what 490 tools more cost", "us", [growth], [least], 1.5)
+
+
+def measure_deltas(bench, table):
+    """Processor time of a long answer in small pieces, each sent by itself or many at once."""
+    for scenario, name in (("text", "one by one"), ("burst", "in large reads")):
+        ours, bare = in_turns(bench.times(20), lambda: bench.ask_mortise(f"{scenario}-{DELTAS}"),
+                              lambda: bench.ask_bare(f"{scenario}-{DELTAS}"))
+        if ours[0]["output"] != bare[0]["output"]:
+            raise Failure("mortise and the bare program print different answers")
+        table.add(f"stream: {DELTAS} deltas {name}, CPU", "ms",
+                  [run["cpu_us"] / 1e3 for run in ours], [run["cpu_us"] / 1e3 for run in bare], 1.5)
+
+
+def measure_call(bench, table):
+    """One tool, called directly."""
+    plugin = os.path.join(bench.plugins(10), "bench_0000.so")
+    done = subprocess.run([bench.program("direct_call"), plugin, str(bench.times(500))],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(done.stderr.strip())
+    figures = json.loads(done.stdout)
+    table.add_alone("call: three arguments, JSON to text", "us", figures["median_ns"] / 1e3,
+                    figures["min_ns"] / 1e3, 3)
+
+
+MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
+            "stream": measure_deltas, "call": measure_call}
+
+
+# ---- the program ---------------------------------------------------------------------------
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description="measures mortise beside bare programs")
+    parser.add_argument("build", nargs="?", default=os.path.join(ROOT, "build", "release"))
+    parser.add_argument("--quick", action="store_true", help="a fifth of the repetitions")
+    parser.add_argument("--only", choices=MEASURES, action="append", help="repeatable")
+    parser.add_argument("--json", metavar="FILE", help="the figures for a program")
+    parser.add_argument("--programs", help="where the bench programs are")
+    parser.add_argument("--no-build", action="store_true", help="everything is built")
+    return parser.parse_args()
+
+
+def main():
+    options = read_options()
+    build = os.path.abspath(options.build)
+    programs = os.path.abspath(options.programs or os.path.join(build, "tests", "bench"))
+    if not options.no_build:
+        subprocess.run(["cmake", "--build", build, "--target", "bench_programs"], check=True)
+    os.umask(0o022)  # a plugin that others can write is refused
+    scratch = tempfile.mkdtemp(prefix="mortise-bench-")
+    bench = Bench(build, programs, scratch, options.quick)
+    table = Table()
+    try:
+        print(Table.head())
+        for name, measure in MEASURES.items():
+            if not options.only or name in options.only:
+                measure(bench, table)
+    finally:
+        bench.close()
+        shutil.rmtree(scratch)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(table.rows, file, indent=1)
+    return 1 if any(row["over"] for row in table.rows) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (Failure, OSError, subprocess.CalledProcessError) as failure:
+        sys.exit(f"run.py: {failure}")

@@ -1,0 +1,11 @@
+# One program per subject of host/base.  failing.c stands between them and malloc(), so that
+# a test can make any allocation of the folder fail.
+function(base_test subject)
+  mortise_test(unit_${subject} SOURCES base/test_${subject}.c base/failing.c LINKS host_base)
+  target_link_options(unit_${subject} PRIVATE
+    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+endfunction()
+
+foreach(subject arena array cancel clock error file hash id json log pool queue secret text utf8)
+  base_test(${subject})
+endforeach()

@@ -1,0 +1,12 @@
+include(provider/tests_stream.cmake)
+include(provider/tests_http.cmake)
+
+# The wire formats.  Recorded responses are shared with the tests that run against a server.
+foreach(subject sse wire_error openai_chat anthropic)
+  mortise_test(unit_${subject}
+    SOURCES provider/test_${subject}.c provider/wire_test.c base/failing.c LINKS host_provider)
+  target_compile_definitions(unit_${subject} PRIVATE
+    FIXTURES="${PROJECT_SOURCE_DIR}/tests/provider/fixtures")
+  target_link_options(unit_${subject} PRIVATE
+    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+endforeach()
