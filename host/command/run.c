@@ -317,11 +317,11 @@ static void tell_early_failure(struct run *run, const struct error *error)
 static int run_it(struct run *run)
 {
     struct worker_result *result = &run->result;
-    bool good = worker_run(run->worker, run->prompt.data, run->prompt.length, result);
+    worker_run(run->worker, run->prompt.data, run->prompt.length, result);
     int code = exit_code_of_run(result);
     struct event event = result_event(result, code);
     timeline_emit(worker_timeline(run->worker), &event);
-    if (!good && !run->app->out.failed)
+    if (result->error.kind != ERROR_NONE && !run->app->out.failed)
         log_error("%s", result->error.message);
     int flushed = app_flush(run->app);
     return flushed ? flushed : code;

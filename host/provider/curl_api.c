@@ -42,9 +42,12 @@ _Static_assert(sizeof(struct curl_api) == FUNCTION_COUNT * sizeof(void (*)(void)
                "every member of struct curl_api is in FUNCTIONS");
 
 static struct curl_api table;
-static bool loaded;
+static CURLcode (*global_init)(long);
+static bool opened;
+static bool initialised;
 static struct error failure = ERROR_INIT; /* of the first library that was tried */
-static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+static pthread_once_t open_once = PTHREAD_ONCE_INIT;
+static pthread_once_t initialise_once = PTHREAD_ONCE_INIT;
 static pthread_once_t preload_once = PTHREAD_ONCE_INIT;
 static pthread_t preloader;
 
@@ -58,38 +61,49 @@ static bool fail(const char *library, const char *what)
     return false;
 }
 
+static bool find(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof(address));
+    return address != NULL;
+}
+
 /* The handle stays open for ever: connections and threads of libcurl may outlive whoever
  * made them. */
-static bool load_from(const char *library)
+static bool open_library(const char *library)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *reason = dlerror();
         return fail(library, reason ? reason : "no reason given");
     }
-    for (size_t i = 0; i < FUNCTION_COUNT; i++) {
-        void *address = dlsym(handle, functions[i].name);
-        if (!address)
-            return fail(library, "it is too old");
-        memcpy((char *)&table + functions[i].offset, &address, sizeof(address));
-    }
-    CURLcode (*global_init)(long);
-    void *address = dlsym(handle, "curl_global_init");
-    memcpy(&global_init, &address, sizeof(address));
-    if (!address || global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return fail(library, "it cannot be initialised");
-    return true;
+    bool found = find(handle, "curl_global_init", &global_init);
+    for (size_t i = 0; found && i < FUNCTION_COUNT; i++)
+        found = find(handle, functions[i].name, (char *)&table + functions[i].offset);
+    return found || fail(library, "it is too old");
 }
 
-static void load(void)
+static void open_any(void)
 {
-    loaded = load_from("libcurl.so.4") || load_from("libcurl-gnutls.so.4");
+    opened = open_library("libcurl.so.4") || open_library("libcurl-gnutls.so.4");
+}
+
+/* On the thread that asks, not on the preloader: OpenSSL ties state to its threads, which must
+ * have ended before it is taken apart at exit. */
+static void initialise(void)
+{
+    pthread_once(&open_once, open_any);
+    if (!opened)
+        return;
+    initialised = global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    if (!initialised)
+        error_set(&failure, ERROR_CONFIG, "cannot initialise libcurl");
 }
 
 static void *preload(void *unused)
 {
     (void)unused;
-    pthread_once(&load_once, load);
+    pthread_once(&open_once, open_any);
     return NULL;
 }
 
@@ -122,8 +136,8 @@ void curl_api_preload(void)
 
 const struct curl_api *curl_api(struct error *error)
 {
-    pthread_once(&load_once, load);
-    if (loaded)
+    pthread_once(&initialise_once, initialise);
+    if (initialised)
         return &table;
     if (error)
         *error = failure;

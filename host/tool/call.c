@@ -30,7 +30,8 @@ struct call *call_new(struct registry *registry, const struct tool *tool, const 
     if (!call)
         return NULL;
     memset(call, 0, offsetof(struct call, storage));
-    call->face = (mortise_call){.size = sizeof(call->face), .ops = &call_ops, .tool = tool->instance};
+    call->face =
+        (mortise_call){.size = sizeof(call->face), .ops = &call_ops, .tool = tool->instance};
     atomic_init(&call->references, 1);
     call->tool = tool;
     call->context = context ? context : &nobody;
@@ -412,18 +413,23 @@ void call_abandon(struct call *call)
 
 /* ---- directly ---- */
 
-static bool has_ended(struct call *call, int wait_ms)
+static void wait_a_slice_locked(struct call *call)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += wait_ms * 1000000L;
+    until.tv_nsec += SLICE_MS * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000L;
     }
+    pthread_cond_clockwait(&call->changed, &call->lock, CLOCK_MONOTONIC, &until);
+}
+
+static bool has_ended(struct call *call)
+{
     pthread_mutex_lock(&call->lock);
     if (call->state != CALL_ENDED)
-        pthread_cond_clockwait(&call->changed, &call->lock, CLOCK_MONOTONIC, &until);
+        wait_a_slice_locked(call);
     bool ended = call->state == CALL_ENDED;
     pthread_mutex_unlock(&call->lock);
     return ended;
@@ -433,7 +439,7 @@ static bool has_ended(struct call *call, int wait_ms)
 static bool wait_for_end(struct call *call)
 {
     int64_t give_up_ms = -1;
-    while (!has_ended(call, SLICE_MS)) {
+    while (!has_ended(call)) {
         if (!cancel_requested(call->cancel))
             continue;
         if (give_up_ms < 0) {
@@ -473,6 +479,7 @@ void tool_call(struct registry *registry, const char *name, const char *argument
     if (call)
         run_directly(call, result);
     else
-        tool_result_fail(result, MORTISE_INTERNAL, "host.internal", "Internal error: out of memory");
+        tool_result_fail(result, MORTISE_INTERNAL, "host.internal",
+                         "Internal error: out of memory");
     call_unref(call);
 }

@@ -188,7 +188,8 @@ static void show(struct call *call, struct progress *progress)
 }
 
 /* Text is made valid first, and not copied when it is so already. */
-static void show_clean(struct call *call, struct progress *progress, const char *text, size_t length)
+static void show_clean(struct call *call, struct progress *progress, const char *text,
+                       size_t length)
 {
     struct text clean = TEXT_INIT;
     progress->text = (struct slice){text ? text : "", text ? length : 0};
@@ -262,7 +263,8 @@ static void close_fds(int fds[2])
  * both, made for the few tools that ask. */
 static void make_cancel_fd_locked(struct call *call)
 {
-    int fds[2] = {epoll_create1(EPOLL_CLOEXEC), eventfd(call_is_stopped(call), EFD_CLOEXEC | EFD_NONBLOCK)};
+    int fds[2] = {epoll_create1(EPOLL_CLOEXEC),
+                  eventfd(call_is_stopped(call), EFD_CLOEXEC | EFD_NONBLOCK)};
     int token = cancel_fd(call->cancel);
     struct epoll_event readable = {.events = EPOLLIN};
     if (fds[0] < 0 || fds[1] < 0 || epoll_ctl(fds[0], EPOLL_CTL_ADD, fds[1], &readable) != 0 ||

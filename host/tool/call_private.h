@@ -71,17 +71,17 @@ struct call {
     struct tool_result result; /* its component, code and attachments grow while the tool runs */
     size_t attachment_capacity;
 
-    bool watched; /* on_cancel() was used */
+    bool watched;                  /* on_cancel() was used */
     void (*on_cancel)(void *data); /* until it is called */
     void *on_cancel_data;
     bool calling_back;
-    pthread_t caller; /* of the callback */
+    pthread_t caller;  /* of the callback */
     int cancel_fds[2]; /* an epoll on the token and on an eventfd of this call; -1: not made */
 
     size_t progress_bytes;
     bool progress_noticed;
 
-    struct call *older; /* among those that were left behind */
+    struct call *older;      /* among those that were left behind */
     char owner[2 * 64 + 32]; /* "plugin 'x': tool 'y'", once the tool may be gone before the call */
     alignas(max_align_t) char storage[CALL_STORAGE];
 };

@@ -17,19 +17,14 @@ struct decoder {
 };
 
 /* From a kind of list to the kind of its elements. */
-#define ELEMENT(list) ((mortise_kind)((list) - MORTISE_STRINGS + MORTISE_STRING))
+#define ELEMENT(list) ((mortise_kind)((list)-MORTISE_STRINGS + MORTISE_STRING))
 
 static const char *const kind_words[] = {
-    [MORTISE_STRING] = "a string",
-    [MORTISE_INTEGER] = "an integer",
-    [MORTISE_NUMBER] = "a number",
-    [MORTISE_BOOLEAN] = "true or false",
-    [MORTISE_JSON] = "any JSON value",
-    [MORTISE_OBJECT] = "an object",
-    [MORTISE_STRINGS] = "a list of strings",
-    [MORTISE_INTEGERS] = "a list of integers",
-    [MORTISE_NUMBERS] = "a list of numbers",
-    [MORTISE_BOOLEANS] = "a list of true or false",
+    [MORTISE_STRING] = "a string",           [MORTISE_INTEGER] = "an integer",
+    [MORTISE_NUMBER] = "a number",           [MORTISE_BOOLEAN] = "true or false",
+    [MORTISE_JSON] = "any JSON value",       [MORTISE_OBJECT] = "an object",
+    [MORTISE_STRINGS] = "a list of strings", [MORTISE_INTEGERS] = "a list of integers",
+    [MORTISE_NUMBERS] = "a list of numbers", [MORTISE_BOOLEANS] = "a list of true or false",
     [MORTISE_RECORDS] = "a list of objects",
 };
 
@@ -348,7 +343,8 @@ static void complain_unknown(struct decoder *decoder, const struct place *place,
     problem_add(problems, place, "is not known");
     if (suggestion.best)
         problem_more(problems, "; did you mean '%s'?", suggestion.best);
-    problem_more(problems, shape->field_count ? " (the arguments are " : " (there are no arguments");
+    problem_more(problems,
+                 shape->field_count ? " (the arguments are " : " (there are no arguments");
     for (uint32_t i = 0; i < shape->field_count; i++)
         problem_more(problems, "%s'%s'", i ? ", " : "", shape_field(shape, i)->name);
     problem_more(problems, ")");

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,16 +176,17 @@ static void skip(struct run *run, size_t i, const struct hook_outcome *outcome)
 /* Moves what the hooks left into the result. */
 static void take_back(struct tool_result *result, struct hook_tool_call *seen)
 {
-    result->text = (struct text){.data = seen->result.data,
-                                 .length = seen->result.length,
-                                 .capacity = seen->result.data ? seen->result.length + 1 : 0};
+    bool was_error = result->category != NULL;
+    size_t length = seen->result.length;
+    result->text =
+        (struct text){.data = seen->result.data, .length = length, .capacity = length + 1};
     seen->result = (struct bytes){0};
-    if (result->success == !seen->is_error && (result->success || result->category))
-        return;
     result->success = !seen->is_error;
+    if (seen->is_error == was_error)
+        return;
     result->category = seen->is_error ? category_name(MORTISE_INTERNAL) : NULL;
-    memcpy(result->component, "hook", seen->is_error ? 5 : 0);
-    memcpy(result->code, "tool.error", seen->is_error ? 11 : 0);
+    snprintf(result->component, sizeof(result->component), "%s", seen->is_error ? "hook" : "");
+    snprintf(result->code, sizeof(result->code), "%s", seen->is_error ? "hook.error" : "");
 }
 
 static void respond(struct run *run, size_t i)
@@ -326,8 +328,7 @@ static void start_all(struct run *run)
 
 static int patience_ms(const struct run *run)
 {
-    int64_t until_ms =
-        run->end == DISPATCH_DONE ? run->dispatch->deadline_ms : run->give_up_ms;
+    int64_t until_ms = run->end == DISPATCH_DONE ? run->dispatch->deadline_ms : run->give_up_ms;
     if (until_ms < 0)
         return -1;
     int64_t left_ms = until_ms - clock_ms();

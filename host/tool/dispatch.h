@@ -59,7 +59,7 @@ void dispatch_tell_result(struct timeline *timeline, const struct dispatch_call 
 
 /* EVENT_TOOL_PROGRESS and EVENT_TOOL_RESULT are emitted here, EVENT_TOOL_CALL is not.  The
  * first cause of an early end is the one that is returned.  `outcome` is of the hook
- * that ended it; with another end its verdict is MORTISE_CONTINUE. */
+ * that ended or paused it; with another end its verdict is MORTISE_CONTINUE. */
 enum dispatch_end dispatch_run(const struct dispatch *dispatch, struct dispatch_call *calls,
                                size_t count, struct hook_outcome *outcome);
 

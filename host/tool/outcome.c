@@ -62,7 +62,8 @@ static void settle_success(struct call *call)
     struct tool_result *result = &call->result;
     struct error error = ERROR_INIT;
     json_t *value = NULL;
-    if (call->is_json && !(value = json_parse(text_cstr(&call->reply), call->reply.length, NULL, &error))) {
+    if (call->is_json &&
+        !(value = json_parse(text_cstr(&call->reply), call->reply.length, NULL, &error))) {
         const struct tool *tool = call->tool;
         log_warning("plugin '%s': tool '%s' replied with JSON that is not valid: %s",
                     tool->plugin->name, tool->name, error.message);

@@ -62,7 +62,8 @@ void problem_got(struct problems *problems, const json_t *value)
     struct text json = TEXT_INIT;
     text_json(&json, value);
     text_puts(&problems->text, ", got ");
-    text_append(&problems->text, text_cstr(&json), utf8_cut(text_cstr(&json), json.length, QUOTE_BYTES));
+    text_append(&problems->text, text_cstr(&json),
+                utf8_cut(text_cstr(&json), json.length, QUOTE_BYTES));
     if (json.length > QUOTE_BYTES)
         text_puts(&problems->text, "…");
     text_release(&json);

@@ -59,8 +59,7 @@ static bool check_type(struct problems *problems, const struct place *place, con
     if (json_is_string(type))
         problem_more(problems, "%s", json_string_value(type));
     for (size_t i = 0; i < json_array_size(type); i++)
-        problem_more(problems, "%s%s", i ? " or " : "",
-                     json_string_value(json_array_get(type, i)));
+        problem_more(problems, "%s%s", i ? " or " : "", json_string_value(json_array_get(type, i)));
     problem_got(problems, value);
     return false;
 }
@@ -103,8 +102,7 @@ static void check_const(struct problems *problems, const struct place *place,
 /* ---- ranges ---- */
 
 static void check_limit(struct problems *problems, const struct place *place, const json_t *schema,
-                        const char *keyword, double measure, const char *relation,
-                        const char *unit)
+                        const char *keyword, double measure, const char *relation, const char *unit)
 {
     const json_t *limit = json_object_get(schema, keyword);
     double bound = json_number_value(limit);

@@ -53,11 +53,12 @@ static void tell_turn_start(struct worker *worker)
                                                      .as.turn_start.turn = worker->turn});
 }
 
-static void tell_turn_end(struct worker *worker, enum stop_reason reason)
+static void tell_turn_end(struct worker *worker)
 {
     timeline_emit(&worker->timeline,
                   &(struct event){.kind = EVENT_TURN_END,
-                                  .as.turn_end = {.turn = worker->turn, .reason = reason}});
+                                  .as.turn_end = {.turn = worker->turn,
+                                                  .reason = worker->collect.stop}});
 }
 
 /* ---- what follows from the response ---- */
@@ -69,11 +70,14 @@ static enum step fail_internal(struct worker *worker, enum error_kind kind, cons
     return run_fail(worker, WORKER_FAILED, &error);
 }
 
-static enum step after_failure(struct worker *worker)
+static enum step take_response(struct worker *worker, bool complete)
 {
+    struct error error;
+    if (complete && response_store(worker, &error))
+        return STEP_ON;
     if (run_interrupted(worker))
         return STEP_END;
-    return run_fail(worker, WORKER_FAILED, &worker->stream.error);
+    return run_fail(worker, WORKER_FAILED, complete ? &error : &worker->stream.error);
 }
 
 /* The calls of a response that was cut may be half of what was meant: none is run (D3). */
@@ -140,12 +144,9 @@ static enum step after_answer(struct worker *worker)
     return ask_turn_end_hooks(worker);
 }
 
-static enum step after_response(struct worker *worker)
+static enum step follow_response(struct worker *worker)
 {
-    struct error error;
     enum stop_reason stop = worker->collect.stop;
-    if (!response_store(worker, &error))
-        return run_fail(worker, WORKER_FAILED, &error);
     worker->pauses = stop == STOP_PAUSE ? worker->pauses : 0;
     /* The presence of calls decides, not the label, unless the response was cut. */
     if (history_first_unanswered(&worker->history) == worker->history.count)
@@ -159,23 +160,28 @@ static enum step after_response(struct worker *worker)
     return batch_run(worker);
 }
 
-enum step turn_run(struct worker *worker)
+/* The part of a turn that ends with the model's response. */
+static enum step request_response(struct worker *worker)
 {
     struct item_list edited = {0};
     enum step step = STEP_ON;
     bool hooked = hooks_take_pre_llm_request(worker->options.registry);
-    worker->turn = worker->turn_count;
-    tell_turn_start(worker);
+    worker->collect.stop = STOP_UNKNOWN;
     if (hooked)
         step = ask_hooks(worker, &edited);
-    if (step == STEP_END) {
-        tell_turn_end(worker, STOP_UNKNOWN); /* no request was made */
-    } else {
-        bool ok = hooked ? send(worker, edited.items, edited.count)
-                         : send(worker, worker->history.items, worker->history.count);
-        tell_turn_end(worker, worker->collect.stop);
-        step = ok ? after_response(worker) : after_failure(worker);
-    }
+    if (step == STEP_ON)
+        step = take_response(worker, hooked ? send(worker, edited.items, edited.count)
+                                            : send(worker, worker->history.items,
+                                                   worker->history.count));
     item_list_release(&edited);
     return step;
+}
+
+enum step turn_run(struct worker *worker)
+{
+    worker->turn = worker->turn_count;
+    tell_turn_start(worker);
+    enum step step = request_response(worker);
+    tell_turn_end(worker);
+    return step == STEP_ON ? follow_response(worker) : step;
 }

@@ -260,14 +260,14 @@ static enum step take_prompt(struct worker *worker, const char *prompt, size_t l
 
 static enum step one_turn(struct worker *worker)
 {
-    struct error error;
     if (run_interrupted(worker))
         return STEP_END;
     if (worker->result->turns < worker->options.max_turns)
         return turn_run(worker);
-    error_set(&error, ERROR_LIMIT, "stopped after %u requests in one run (--max-turns)",
-              worker->result->turns);
-    return run_fail(worker, WORKER_LIMIT, &error);
+    /* A result like "paused", no error: a further run goes on from here (D10). */
+    error_set(&worker->result->error, ERROR_LIMIT,
+              "stopped after %u requests in one run (--max-turns)", worker->result->turns);
+    return run_end(worker, WORKER_LIMIT);
 }
 
 bool worker_run(struct worker *worker, const char *prompt, size_t length,
@@ -279,7 +279,8 @@ bool worker_run(struct worker *worker, const char *prompt, size_t length,
     enum step step = run_interrupted(worker) ? STEP_END : take_prompt(worker, prompt, length);
     while (step == STEP_ON)
         step = one_turn(worker);
-    bool good = result->status == WORKER_FINISHED || result->status == WORKER_PAUSED;
+    bool good = result->status == WORKER_FINISHED || result->status == WORKER_PAUSED ||
+                result->status == WORKER_LIMIT;
     if (!good)
         hooks_abort(&worker->hooks, result->error.message);
     worker->interrupted = result->status != WORKER_FINISHED;

@@ -58,7 +58,7 @@ const char *worker_status_name(enum worker_status status); /* "finished", … */
 struct worker_result {
     enum worker_status status;
     struct text text;    /* the last answer, whole */
-    struct error error;  /* unless finished or paused */
+    struct error error;  /* kind ERROR_NONE when finished or paused */
     unsigned turns;      /* requests of this run */
     struct usage usage;  /* of this run, added up */
     int64_t duration_ms;
@@ -70,8 +70,8 @@ void worker_free(struct worker *worker); /* NULL is fine */
 
 struct timeline *worker_timeline(struct worker *worker);
 
-/* True when the run is finished (or paused); otherwise result->status and ->error say how
- * it ended.  History is valid after every ending.  `result` is overwritten. */
+/* True when the run is finished, paused or at its limit; otherwise result->status and
+ * ->error say how it ended.  History is valid after every ending.  `result` is overwritten. */
 bool worker_run(struct worker *worker, const char *prompt, size_t length,
                 struct worker_result *result);
 

@@ -1,0 +1,146 @@
+#include "cmocka_all.h"
+#include "sample.h"
+#include "stderr_capture.h"
+
+#include "plugin/meta.h"
+
+#define NOTE "NOTE: This is a long-running operation."
+
+static const struct tool *add(struct registry *registry, struct sample *sample)
+{
+    struct error error = ERROR_INIT;
+    if (!sample_add(registry, sample, &error))
+        fail_msg("%s", error.message);
+    return registry_tool(registry, 0);
+}
+
+/* T61, T62, F36 */
+static void test_descriptions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *description;
+        uint32_t flags;
+        const char *wanted;
+    } cases[] = {
+        {"Two\nlines.", 0, "Two\nlines."},
+        {NULL, 0, "Tool: echo"},
+        {"", 0, "Tool: echo"},
+        {"bad \xFF", 0, "bad \xEF\xBF\xBD"},
+        {"Digs.", MORTISE_LONG_RUNNING, "Digs.\n\n" NOTE},
+        {NULL, MORTISE_LONG_RUNNING, NOTE},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct sample sample;
+        struct registry *registry = registry_new();
+        sample_init(&sample, "one");
+        mortise_tool_meta *meta = sample_tool(&sample, "echo");
+        meta->description = cases[i].description;
+        meta->flags = cases[i].flags;
+        const char *found = add(registry, &sample)->meta.description;
+        if (cases[i].flags)
+            assert_memory_equal(found, cases[i].wanted, strlen(cases[i].wanted));
+        else
+            assert_string_equal(found, cases[i].wanted);
+        registry_unref(registry);
+    }
+}
+
+/* T2, F11: it loads, and a line names the tool and the cure. */
+static void test_no_schema(void **state)
+{
+    (void)state;
+    struct sample sample;
+    struct registry *registry = registry_new();
+    char line[512];
+    sample_init(&sample, "one");
+    sample_tool(&sample, "echo")->input_schema = NULL;
+    struct stderr_capture capture = capture_stderr();
+    const struct tool *tool = add(registry, &sample);
+    captured_stderr(capture, line, sizeof(line));
+    assert_string_equal(tool->meta.input_schema, "{\"type\":\"object\"}");
+    assert_null(tool->shape);
+    assert_string_equal(line,
+                        "mortise: warning: tool 'echo' of '/one.so' has no input schema, so the "
+                        "model must guess its arguments: give its meta a shape or an "
+                        "input_schema\n");
+    registry_unref(registry);
+}
+
+/* T63, T3: from the table, which wins over a text. */
+static void test_schema_from_the_shape(void **state)
+{
+    (void)state;
+    static const mortise_field field = {
+        .name = "on", .kind = MORTISE_BOOLEAN, .flags = MORTISE_REQUIRED, .seen_offset = 1};
+    static const mortise_shape shape = {.size = sizeof(shape),
+                                        .struct_size = 2,
+                                        .field_size = sizeof(field),
+                                        .field_count = 1,
+                                        .fields = &field};
+    struct sample sample;
+    struct registry *registry = registry_new();
+    sample_init(&sample, "one");
+    sample_tool(&sample, "echo")->shape = &shape;
+    const struct tool *tool = add(registry, &sample);
+    assert_string_equal(tool->meta.input_schema,
+                        "{\"type\":\"object\",\"properties\":{\"on\":{\"type\":\"boolean\"}},"
+                        "\"required\":[\"on\"],\"additionalProperties\":false}");
+    assert_ptr_equal(tool->shape, &shape);
+    assert_null(tool->meta.shape);
+    registry_unref(registry);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_true(name_valid("a"));
+    assert_true(name_valid("A-b_9"));
+    assert_true(name_valid("a123456789012345678901234567890123456789012345678901234567890123"));
+    assert_false(name_valid("a1234567890123456789012345678901234567890123456789012345678901234"));
+    assert_false(name_valid(""));
+    assert_false(name_valid("a b"));
+    assert_false(name_valid("a.b"));
+    assert_false(name_valid("\xC3\xA9"));
+    assert_false(name_valid(NULL));
+}
+
+/* T5 */
+static void test_equality(void **state)
+{
+    (void)state;
+    const char *scopes[] = {"read", "write", NULL}, *fewer[] = {"read", NULL};
+    const mortise_tool_meta meta = {.size = sizeof(meta),
+                                    .flags = MORTISE_READ_ONLY,
+                                    .name = "a",
+                                    .description = "b",
+                                    .input_schema = "{}",
+                                    .scopes = scopes};
+    mortise_tool_meta other = meta;
+    assert_true(meta_equal(&meta, &other));
+    other.scopes = fewer;
+    assert_false(meta_equal(&meta, &other));
+    other.scopes = NULL;
+    assert_false(meta_equal(&meta, &other));
+    other = meta;
+    other.title = "A";
+    assert_false(meta_equal(&meta, &other));
+    other = meta;
+    other.flags = 0;
+    assert_false(meta_equal(&meta, &other));
+    other = meta;
+    other.description = "c";
+    assert_false(meta_equal(&meta, &other));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_descriptions),
+        cmocka_unit_test(test_no_schema),
+        cmocka_unit_test(test_schema_from_the_shape),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_equality),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/*
+ * fake - tools and hooks of the test process itself, registered like those of a plugin.
+ *
+ *     static const mortise_tool_meta meta = {…};  static const mortise_tool tool = {…, run};
+ *     struct registry *registry = fake_registry("fake", tools, hooks);
+ */
+#ifndef TEST_FAKE_H
+#define TEST_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#undef fail /* mortise_call_ops has one too */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/registry.h"
+#include "tool/call.h"
+
+#define FAKE_META(tool, bits, ...)                                                                 \
+    static const mortise_tool_meta tool##_meta = {                                                 \
+        .size = sizeof(mortise_tool_meta), .flags = (bits), .name = #tool, __VA_ARGS__}
+
+/* A tool named like its function: mortise_status NAME(self, call, args). */
+#define FAKE_TOOL(tool, bits, ...)                                                                 \
+    FAKE_META(tool, bits, __VA_ARGS__);                                                            \
+    static const mortise_tool tool##_tool = {                                                      \
+        .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = tool}
+
+#define FAKE_SHAPE(type, table)                                                                    \
+    static const mortise_shape type##_shape = {                                                    \
+        .size = sizeof(mortise_shape),                                                             \
+        .struct_size = sizeof(struct type),                                                        \
+        .field_size = sizeof(mortise_field),                                                       \
+        .field_count = sizeof(table) / sizeof(*(table)),                                           \
+        .fields = (table)}
+
+/* A field of `struct type`, whose bool seen_NAME tells whether it came;
+ * then its options, at least `.flags = 0`. */
+#define FAKE_FIELD(type, member, sort, ...)                                                        \
+    {.name = #member,                                                                              \
+     .kind = (sort),                                                                               \
+     .offset = offsetof(struct type, member),                                                      \
+     .seen_offset = offsetof(struct type, seen_##member),                                          \
+     __VA_ARGS__}
+
+/* NULL-terminated lists; they, and their registry, live as long as the test. */
+struct registry *fake_registry(const mortise_tool *const *tools, const mortise_hooks *const *hooks);
+
+/* tool_call() with a NUL-terminated text and nothing else. */
+void fake_call(struct registry *registry, const char *name, const char *arguments,
+               struct tool_result *result);
+/* The result of such a call, checked and released. */
+void assert_answer(struct registry *registry, const char *name, const char *arguments,
+                   const char *text);
+void assert_failure(struct registry *registry, const char *name, const char *arguments,
+                    const char *category, const char *text);
+
+/* printf-style replies of fake tools. */
+mortise_status fake_reply(mortise_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+mortise_status fake_fail(mortise_call *call, mortise_category category, const char *component,
+                         const char *code, const char *message);
+
+#endif
