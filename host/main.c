@@ -1,7 +1,9 @@
 /*
  * mortise - options, configuration, plugins, command: what happens, in this order.
  */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/command.h"
 
@@ -19,11 +21,24 @@ static int run_command(struct app *app, int count, char **operands)
     return command_run(app, count, operands); /* a bare prompt */
 }
 
+/* A descriptor that the caller closed must not become some file of ours: what is written to
+ * it fails as if it were still closed. */
+static void occupy_standard_descriptors(void)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDONLY);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct app app;
     struct error error;
     int operands = 0;
+    occupy_standard_descriptors();
     memset(&app, 0, sizeof(app));
     settings_init(&app.settings);
     bool ready = settings_read_options(&app.settings, argc, argv, &operands, &error);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/json_memory.h"
 #include "base/utf8.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
@@ -140,22 +141,35 @@ static json_t *refuse(const char *data, size_t length, json_error_t *problem, st
     return NULL;
 }
 
+static json_t *read_value(const char *data, size_t length, json_error_t *problem, bool *no_memory)
+{
+    json_memory_begin();
+    return json_memory_end(json_loadb(data, length, READ_FLAGS, problem), no_memory);
+}
+
 json_t *json_parse(const char *data, size_t length, bool *lone, struct error *error)
 {
     json_error_t problem = {0};
+    bool no_memory;
     if (lone)
         *lone = false;
-    json_t *value = json_loadb(data ? data : "", length, READ_FLAGS, &problem);
+    json_t *value = read_value(data ? data : "", length, &problem, &no_memory);
     if (value)
         return value;
+    if (no_memory) {
+        error_memory(error);
+        return NULL;
+    }
     if (!is_repairable(&problem))
         return refuse(data, length, &problem, error);
 
     struct text repaired = TEXT_INIT;
     repair(&repaired, data, length, lone);
-    if (repaired.failed)
+    if (!repaired.failed)
+        value = read_value(text_cstr(&repaired), repaired.length, &problem, &no_memory);
+    if (repaired.failed || no_memory)
         error_memory(error);
-    else if (!(value = json_loadb(text_cstr(&repaired), repaired.length, READ_FLAGS, &problem)))
+    else if (!value)
         refuse(text_cstr(&repaired), repaired.length, &problem, error);
     text_release(&repaired);
     return value;

@@ -1,6 +1,7 @@
 #include "command/app.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,37 +121,43 @@ static void tell_refusal(void *context, const char *path, const char *reason)
     log_warning("%s: %s", path, reason);
 }
 
-static void load_path_variable(struct loader *loader)
+static void say_nothing(void *context, const char *path, const char *reason)
 {
-    const char *list = getenv("MORTISE_PLUGIN_PATH");
-    while (list && *list) {
-        size_t length = strcspn(list, ":");
-        char *folder = strndup(list, length);
-        if (folder && *folder)
-            loader_load_folder(loader, folder, true);
-        free(folder);
-        list += length + (list[length] == ':');
-    }
+    (void)context;
+    (void)path;
+    (void)reason;
 }
 
-static void load_folder_and_free(struct loader *loader, char *folder)
+/* Takes over the name; NULL: no memory, "": there is no such folder. */
+static bool load_usual_folder(struct loader *loader, char *folder)
 {
-    if (folder)
+    if (folder && *folder)
         loader_load_folder(loader, folder, true);
     free(folder);
+    return folder != NULL;
 }
 
-static void load_folders(struct app *app, struct loader *loader)
+static bool load_path_variable(struct loader *loader)
+{
+    const char *list = getenv("MORTISE_PLUGIN_PATH");
+    bool ok = true;
+    while (ok && list && *list) {
+        size_t length = strcspn(list, ":");
+        ok = load_usual_folder(loader, strndup(list, length));
+        list += length + (list[length] == ':');
+    }
+    return ok;
+}
+
+static bool load_folders(struct app *app, struct loader *loader)
 {
     size_t count;
     char *const *folders = settings_list(&app->settings, SETTING_PLUGINS, &count);
     for (size_t i = 0; i < count; i++)
         loader_load_folder(loader, folders[i], false);
-    if (settings_flag(&app->settings, SETTING_NO_PLUGINS))
-        return;
-    load_path_variable(loader);
-    load_folder_and_free(loader, path_data("plugins"));
-    load_folder_and_free(loader, path_system_plugins());
+    return settings_flag(&app->settings, SETTING_NO_PLUGINS) ||
+           (load_path_variable(loader) && load_usual_folder(loader, path_data("plugins")) &&
+            load_usual_folder(loader, path_system_plugins()));
 }
 
 struct registry *app_load(struct app *app, struct error *error)
@@ -164,7 +171,7 @@ struct registry *app_load(struct app *app, struct error *error)
         .registry = registry,
         .config = plugin_config,
         .config_context = app,
-        .refused = tell_refusal,
+        .refused = say_nothing, /* the error does */
     };
     size_t count;
     char *const *files = settings_list(&app->settings, SETTING_PLUGIN, &count);
@@ -174,7 +181,12 @@ struct registry *app_load(struct app *app, struct error *error)
             registry_unref(registry);
             return NULL;
         }
-    load_folders(app, &loader);
+    loader.refused = tell_refusal;
+    if (!load_folders(app, &loader)) {
+        error_memory(error);
+        registry_unref(registry);
+        return NULL;
+    }
     return registry;
 }
 
@@ -266,6 +278,12 @@ int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fall
 {
     double seconds = settings_number(&app->settings, id, -1);
     return seconds < 0 ? fallback : seconds > 1e9 ? (int64_t)1e12 : (int64_t)(seconds * 1000);
+}
+
+unsigned app_unsigned(const struct app *app, enum setting_id id, unsigned fallback)
+{
+    int64_t whole = settings_whole(&app->settings, id, fallback);
+    return whole > UINT_MAX ? UINT_MAX : (unsigned)whole;
 }
 
 bool app_read_input(struct text *out, struct error *error)

@@ -58,6 +58,8 @@ void app_context_release(struct call_context *context);
 /* The strategy and the run's time limit (-1: none); false: usage. */
 bool app_strategy(const struct app *app, enum strategy *strategy, struct error *error);
 int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback);
+/* A whole number; what does not fit is as large as can be. */
+unsigned app_unsigned(const struct app *app, enum setting_id id, unsigned fallback);
 
 /* Reads standard input to its end into `out`. */
 bool app_read_input(struct text *out, struct error *error);

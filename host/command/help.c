@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/suggest.h"
 #include "command/command.h"
 
 static void list_commands(struct app *app)
@@ -59,7 +60,17 @@ static int help_for(struct app *app, const char *name)
     const struct command *command = command_find(name);
     if (!command) {
         struct error error;
-        error_set(&error, ERROR_USAGE, "no command '%s'; `mortise --help` lists them", name);
+        const char *names[32];
+        size_t count = 0;
+        while (count < 32 && command_at(count)) {
+            names[count] = command_at(count)->name;
+            count++;
+        }
+        const char *near = suggest(name, strlen(name), names, count);
+        if (near)
+            error_set(&error, ERROR_USAGE, "no command '%s'; did you mean '%s'?", name, near);
+        else
+            error_set(&error, ERROR_USAGE, "no command '%s'; `mortise --help` lists them", name);
         return app_fail(app, &error);
     }
     output_printf(&app->out, "mortise %s%s%s\n  %s\n", command->name, *command->usage ? " " : "",

@@ -19,6 +19,7 @@ enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
 /* Everything of one run, released in one place. */
 struct run {
     struct app *app;
+    struct text model; /* "PROVIDER/MODEL" */
     struct text prompt;
     struct text system;
     struct registry *registry;
@@ -94,21 +95,27 @@ static bool read_system(struct run *run, struct error *error)
 
 static bool needs_network(const char *model)
 {
-    return model && strcmp(model, "offline") != 0 && strncmp(model, "script/", 7) != 0;
+    return strcmp(model, "offline") != 0 && strncmp(model, "script/", 7) != 0;
 }
 
-/* Without --model: the first provider whose key is set. */
-static const char *choose_model(struct text *out)
+/* The one that was named; else that of the first provider whose key is set. */
+static bool choose_model(struct run *run, struct error *error)
 {
-    for (size_t i = 0; profile_at(i); i++) {
+    const char *named = settings_text(&run->app->settings, SETTING_MODEL);
+    if (named)
+        text_puts(&run->model, named);
+    for (size_t i = 0; !named && run->model.length == 0 && profile_at(i); i++) {
         const struct profile *profile = profile_at(i);
         const char *key = profile->key_env ? getenv(profile->key_env) : NULL;
-        if (key && *key && profile->default_model) {
-            text_printf(out, "%s/%s", profile->name, profile->default_model);
-            return text_cstr(out);
-        }
+        if (key && *key && profile->default_model)
+            text_printf(&run->model, "%s/%s", profile->name, profile->default_model);
     }
-    return NULL;
+    if (run->model.failed)
+        return error_memory(error);
+    return run->model.length > 0 ||
+           error_set(error, ERROR_CONFIG,
+                     "no model: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name a model "
+                     "with -m PROVIDER/MODEL, or try -m offline; `mortise providers` lists them");
 }
 
 static struct client *make_client(struct app *app, const char *model, struct error *error)
@@ -129,26 +136,11 @@ static struct client *make_client(struct app *app, const char *model, struct err
         .connect_timeout_ms = app_milliseconds(app, SETTING_CONNECT_TIMEOUT, 20000),
         .first_byte_timeout_ms = app_milliseconds(app, SETTING_FIRST_BYTE_TIMEOUT, 120000),
         .idle_timeout_ms = app_milliseconds(app, SETTING_IDLE_TIMEOUT, 120000),
-        .retries = (unsigned)settings_whole(&app->settings, SETTING_RETRIES, 3),
+        .retries = app_unsigned(app, SETTING_RETRIES, 3),
     };
     struct client *client = client_new(&settings, error);
     free(key);
     return client;
-}
-
-static bool connect_model(struct run *run, const char *model, struct error *error)
-{
-    struct text chosen = TEXT_INIT;
-    if (!model)
-        model = choose_model(&chosen);
-    if (model)
-        run->client = make_client(run->app, model, error);
-    else
-        error_set(error, ERROR_CONFIG,
-                  "no model: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name a model "
-                  "with -m PROVIDER/MODEL, or try -m offline; `mortise providers` lists them");
-    text_release(&chosen);
-    return run->client != NULL;
 }
 
 /* ---- the worker ---- */
@@ -177,6 +169,12 @@ static struct request_config request_config(const struct app *app)
     };
 }
 
+static void warn(void *data, const char *line)
+{
+    (void)data;
+    log_warning("%s", line);
+}
+
 static bool make_worker(struct run *run, struct error *error)
 {
     struct app *app = run->app;
@@ -187,7 +185,7 @@ static bool make_worker(struct run *run, struct error *error)
         .cancel = run->cancel,
         .system = run->system.length ? run->system.data : NULL,
         .config = request_config(app),
-        .max_turns = (unsigned)settings_whole(&app->settings, SETTING_MAX_TURNS, 100),
+        .max_turns = app_unsigned(app, SETTING_MAX_TURNS, 100),
         .timeout_ms = app_milliseconds(app, SETTING_TIMEOUT, -1),
         .context = run->context,
         .offered = app_offers,
@@ -197,6 +195,7 @@ static bool make_worker(struct run *run, struct error *error)
     };
     if (!app_strategy(app, &options.strategy, error))
         return false;
+    client_check(run->client, &options.config, warn, NULL);
     run->worker = worker_new(&options, error);
     return run->worker != NULL;
 }
@@ -230,14 +229,15 @@ static bool attach_frontend(struct run *run, struct error *error)
 static bool prepare(struct run *run, int count, char **operands, struct error *error)
 {
     struct app *app = run->app;
-    const char *model = settings_text(&app->settings, SETTING_MODEL);
-    if (model ? needs_network(model) : true)
+    if (!choose_model(run, error))
+        return false;
+    if (needs_network(run->model.data))
         curl_api_preload(); /* loads beside what follows */
-    if (!gather_prompt(run, count, operands, error) || !read_system(run, error) ||
-        !connect_model(run, model, error))
+    if (!gather_prompt(run, count, operands, error) || !read_system(run, error))
         return false;
     run->registry = app_load(app, error);
-    if (!run->registry)
+    run->client = run->registry ? make_client(app, run->model.data, error) : NULL;
+    if (!run->client)
         return false;
     run->cancel = cancel_new();
     run->pool = pool_new(POOL_THREADS);
@@ -258,6 +258,7 @@ static void release(struct run *run)
     cancel_unref(run->cancel);
     app_context_release(&run->context);
     jsonl_release(&run->jsonl);
+    text_release(&run->model);
     text_release(&run->prompt);
     text_release(&run->system);
 }

@@ -206,8 +206,8 @@ static int finish_call(struct hand_call *hand, enum dispatch_end end,
     if (!hand->app->json && result->success) {
         output_foreign(&hand->app->out, text_cstr(&result->text), result->text.length);
         output_end_line(&hand->app->out);
-    } else if (!hand->app->json && result->text.length > 0) {
-        log_error("%s", text_cstr(&result->text));
+    } else if (!hand->app->json && end != DISPATCH_PAUSED) {
+        log_error("%s", result->text.length ? text_cstr(&result->text) : "the call failed");
     }
     int flushed = app_flush(hand->app);
     return flushed ? flushed : code;

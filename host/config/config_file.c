@@ -156,7 +156,9 @@ bool config_file_read_user(struct settings *settings, struct error *error)
     if (named)
         return read_file(settings, named, true, SOURCE_USER, error);
     char *path = path_config("config.json");
-    bool ok = !path || read_file(settings, path, false, SOURCE_USER, error);
+    if (!path)
+        return error_memory(error);
+    bool ok = !*path || read_file(settings, path, false, SOURCE_USER, error);
     free(path);
     return ok;
 }

@@ -54,32 +54,55 @@ static bool read_variable(const char *name, struct text *out, struct error *erro
     return true;
 }
 
-static bool read_source(const json_t *section, struct text *out, struct error *error)
+static const struct {
+    const char *member;
+    bool (*read)(const char *source, struct text *out, struct error *error);
+} sources[] = {
+    {"key_file", read_key_file}, {"key_command", run_key_command}, {"key_env", read_variable}};
+
+/* The first source that the section names; *named stays false when it names none. */
+static bool read_source(const json_t *section, bool *named, struct text *out, struct error *error)
 {
-    const char *file = json_string_value(json_object_get(section, "key_file"));
-    const char *command = json_string_value(json_object_get(section, "key_command"));
-    const char *variable = json_string_value(json_object_get(section, "key_env"));
-    if (file)
-        return read_key_file(file, out, error);
-    if (command)
-        return run_key_command(command, out, error);
-    return !variable || read_variable(variable, out, error);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        const json_t *source = json_object_get(section, sources[i].member);
+        if (!source)
+            continue;
+        *named = true;
+        if (!json_is_string(source))
+            return error_set(error, ERROR_CONFIG, "'%s' must be a text", sources[i].member);
+        return sources[i].read(json_string_value(source), out, error);
+    }
+    return true;
+}
+
+static void trim_end(struct text *text)
+{
+    while (text->length > 0 && strchr(" \t\r\n", text->data[text->length - 1]))
+        text->data[--text->length] = '\0';
+}
+
+static bool keep(struct text *text, char **key, struct error *error)
+{
+    trim_end(text);
+    if (text->failed)
+        return error_memory(error);
+    if (text->length == 0)
+        return error_set(error, ERROR_CONFIG, "it is empty");
+    if (!secret_add(text->data, text->length))
+        return error_memory(error);
+    *key = text_take(text, NULL);
+    return true;
 }
 
 bool key_from_config(const struct settings *settings, const char *provider, char **key,
                      struct error *error)
 {
     struct text text = TEXT_INIT;
+    bool named = false;
     *key = NULL;
-    bool ok = read_source(settings_section(settings, "provider-config", provider), &text, error);
-    while (ok && text.length > 0 && strchr(" \t\r\n", text.data[text.length - 1]))
-        text.data[--text.length] = '\0';
-    if (ok && text.failed)
-        ok = error_memory(error);
-    if (ok && text.length > 0)
-        ok = secret_add(text.data, text.length) || error_memory(error);
-    if (ok && text.length > 0)
-        *key = text_take(&text, NULL);
+    bool ok = read_source(settings_section(settings, "provider-config", provider), &named, &text,
+                          error) &&
+              (!named || keep(&text, key, error));
     text_release(&text);
     if (!ok)
         error_prefix(error, "key of provider '%s'", provider);

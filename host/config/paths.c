@@ -18,6 +18,8 @@ static char *xdg(const char *variable, const char *below_home, const char *tail)
         text_printf(&path, "%s/mortise/%s", base, tail);
     else if (home && home[0] == '/')
         text_printf(&path, "%s/%s/mortise/%s", home, below_home, tail);
+    else
+        text_puts(&path, "");
     return text_take(&path, NULL);
 }
 
@@ -48,7 +50,7 @@ char *path_system_plugins(void)
     char binary[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", binary, sizeof(binary) - 1);
     if (length <= 0)
-        return NULL;
+        return strdup("");
     binary[length] = '\0';
     /* The file's name goes, and one folder more for each "../". */
     const char *tail = MORTISE_PLUGINS_FROM_BINARY;

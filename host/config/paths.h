@@ -1,4 +1,5 @@
-/* paths - where files belong (XDG).  Results are malloc'ed; NULL: no memory or no home. */
+/* paths - where files belong (XDG).  Results are malloc'ed; NULL: no memory; "": there is no
+ * such place, because neither the XDG variable nor HOME is an absolute path. */
 #ifndef CONFIG_PATHS_H
 #define CONFIG_PATHS_H
 

@@ -17,7 +17,7 @@ static bool check(const struct setting_definition *definition, const char *text,
             return error_set(error, ERROR_USAGE, "'%s' must be true or false", text);
         return true;
     case SETTING_COUNT:
-        if (strcmp(text, "true") == 0)
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
             return true;
         /* fall through */
     case SETTING_WHOLE: {
@@ -66,6 +66,8 @@ bool setting_value_add(struct setting_value *value, enum setting_id id, enum set
         long long so_far = value->count ? strtoll(value->items[0], NULL, 10) : 0;
         snprintf(count, sizeof(count), "%lld", so_far + 1);
         text = count;
+    } else if (definition->kind == SETTING_COUNT && strcmp(text, "false") == 0) {
+        text = "0";
     }
     if (definition->kind != SETTING_LIST)
         setting_value_clear(value);

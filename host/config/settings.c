@@ -66,26 +66,35 @@ static void build_tables(struct option *longs, char *shorts)
     *s = '\0';
 }
 
+/* `option` is one that build_tables() made. */
 static int id_of_option(int option)
 {
     if (option >= OPTION_FIRST)
         return option - OPTION_FIRST;
-    for (int id = 0; id < SETTING_ID_COUNT; id++)
-        if (setting_definitions[id].letter == option)
-            return id;
-    return -1;
+    int id = 0;
+    while (setting_definitions[id].letter != option)
+        id++;
+    return id;
 }
 
-static bool unknown_option(const char *argument, struct error *error)
+/* getopt_long() leaves 0 in optopt for a long option that it does not know, the letter for a
+ * short one, and the value of a long option that was given an argument it does not take. */
+static bool refuse_option(const char *argument, struct error *error)
 {
     const char *names[SETTING_ID_COUNT];
-    if (strncmp(argument, "--", 2) != 0)
+    if (optopt >= OPTION_FIRST) {
+        bool takes_none = optopt == OPTION_HELP || optopt == OPTION_VERSION;
+        return error_set(error, ERROR_USAGE, "option '--%s' takes no value",
+                         takes_none ? optopt == OPTION_HELP ? "help" : "version"
+                                    : setting_definitions[optopt - OPTION_FIRST].name);
+    }
+    if (optopt != 0)
         return error_set(error, ERROR_USAGE, "unknown option '-%c'; `mortise --help` lists them",
-                         optopt ? optopt : argument[1]);
+                         optopt);
     for (int id = 0; id < SETTING_ID_COUNT; id++)
         names[id] = setting_definitions[id].name;
-    size_t length = strcspn(argument + 2, "=");
-    const char *near = suggest(argument + 2, length, names, SETTING_ID_COUNT);
+    const char *name = argument + strspn(argument, "-");
+    const char *near = suggest(name, strcspn(name, "="), names, SETTING_ID_COUNT);
     if (near)
         return error_set(error, ERROR_USAGE, "unknown option '%s'; did you mean '--%s'?", argument,
                          near);
@@ -114,10 +123,8 @@ bool settings_read_options(struct settings *settings, int argc, char **argv, int
             continue;
         }
         if (option == '?')
-            return unknown_option(argv[optind - 1], error);
+            return refuse_option(argv[optind - 1], error);
         int id = id_of_option(option == ':' ? optopt : option);
-        if (id < 0)
-            return unknown_option(argv[optind - 1], error);
         const struct setting_definition *d = &setting_definitions[id];
         if (option == ':')
             return error_set(error, ERROR_USAGE, "option '--%s' needs a value: --%s %s", d->name,

@@ -1,5 +1,7 @@
 #include "frontend/jsonl.h"
 
+#include <errno.h>
+
 #include "base/secret.h"
 
 static void show(void *self, const struct event *event)
@@ -16,7 +18,7 @@ static void show(void *self, const struct event *event)
         output_flush(jsonl->output);
     }
     if (jsonl->line.failed)
-        jsonl->output->failed = true;
+        output_fail(jsonl->output, ENOMEM);
 }
 
 bool jsonl_register(struct jsonl *jsonl, struct output *output, struct timeline *timeline)

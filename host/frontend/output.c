@@ -42,7 +42,7 @@ void output_release(struct output *output)
     text_release(&output->buffer);
 }
 
-static void fail(struct output *output, int failure)
+void output_fail(struct output *output, int failure)
 {
     if (!output->failed)
         output->failure = failure;
@@ -59,7 +59,7 @@ static void write_all(struct output *output, const char *data, size_t length)
         } else if (errno == EAGAIN) {
             poll(&(struct pollfd){.fd = output->fd, .events = POLLOUT}, 1, -1);
         } else if (errno != EINTR) {
-            fail(output, errno);
+            output_fail(output, errno);
         }
     }
 }
@@ -67,7 +67,7 @@ static void write_all(struct output *output, const char *data, size_t length)
 void output_flush(struct output *output)
 {
     if (output->buffer.failed)
-        fail(output, ENOMEM);
+        output_fail(output, ENOMEM);
     write_all(output, output->buffer.data, output->buffer.length);
     text_reset(&output->buffer);
 }

@@ -39,6 +39,8 @@ void output_dim(struct output *output);
 void output_plain(struct output *output);
 /* A newline, unless the last character was one. */
 void output_end_line(struct output *output);
+/* What was to be written could not even be made: `failed`, with this errno. */
+void output_fail(struct output *output, int failure);
 /* Writes what is buffered; afterwards `failed` is certain. */
 void output_flush(struct output *output);
 

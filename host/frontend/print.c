@@ -1,6 +1,10 @@
 #include "frontend/print.h"
 
+#include <errno.h>
 #include <string.h>
+
+#include "base/secret.h"
+#include "base/utf8.h"
 
 /* How much of arguments and results a line shows. */
 enum { SHOWN_BYTES = 100 };
@@ -21,30 +25,45 @@ static void end_note(struct print *print)
     output_flush(print->notes);
 }
 
-/* One line, shortened: newlines would break the picture. */
-static void show_short(struct output *output, struct slice text, bool whole)
+/* A note may quote what a tool or a server said: without secrets, and without newlines, which
+ * would break the picture, unless it is shown `whole`. */
+static void show_note_text(struct output *output, struct slice text, bool whole, size_t most)
 {
-    size_t length = whole || text.length <= SHOWN_BYTES ? text.length : SHOWN_BYTES;
-    while (length < text.length && length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80)
-        length--;
-    for (size_t i = 0, start = 0; i <= length; i++)
-        if (i == length || (!whole && text.data[i] == '\n')) {
-            output_foreign(output, text.data + start, i - start);
-            if (i < length)
-                output_own(output, " ");
-            start = i + 1;
-        }
-    if (length < text.length)
+    struct text clean = TEXT_INIT;
+    text_append(&clean, text.data, text.length);
+    secret_redact(&clean);
+    size_t length = clean.length;
+    if (!whole && length > most)
+        length = utf8_cut(clean.data, clean.length, most);
+    for (size_t i = 0; !whole && i < length; i++)
+        if (clean.data[i] == '\n')
+            clean.data[i] = ' ';
+    if (clean.failed)
+        output_fail(output, ENOMEM);
+    else
+        output_foreign(output, clean.data, length);
+    if (length < clean.length)
         output_own(output, "…");
+    text_release(&clean);
+}
+
+static void show_short(struct print *print, struct slice text)
+{
+    show_note_text(print->notes, text, print->detail >= PRINT_ALL, SHOWN_BYTES);
+}
+
+static void show_string(struct print *print, const char *string)
+{
+    show_note_text(print->notes, (struct slice){string, strlen(string)}, true, 0);
 }
 
 static void show_call(struct print *print, const struct event *event)
 {
     begin_note(print);
     output_own(print->notes, "→ ");
-    output_foreign(print->notes, event->as.tool_call.name, strlen(event->as.tool_call.name));
+    show_string(print, event->as.tool_call.name);
     output_own(print->notes, " ");
-    show_short(print->notes, event->as.tool_call.arguments, print->detail >= PRINT_ALL);
+    show_short(print, event->as.tool_call.arguments);
     end_note(print);
 }
 
@@ -62,11 +81,11 @@ static void show_result(struct print *print, const struct event *event)
 {
     begin_note(print);
     output_own(print->notes, event->as.tool_result.success ? "← " : "✗ ");
-    output_foreign(print->notes, event->as.tool_result.name, strlen(event->as.tool_result.name));
+    show_string(print, event->as.tool_result.name);
     output_own(print->notes, " (");
     show_duration(print->notes, event->as.tool_result.duration_us);
     output_own(print->notes, ") ");
-    show_short(print->notes, event->as.tool_result.result, print->detail >= PRINT_ALL);
+    show_short(print, event->as.tool_result.result);
     if (event->as.tool_result.parts)
         output_printf(print->notes, " [%zu attached]", event->as.tool_result.parts);
     end_note(print);
@@ -79,8 +98,7 @@ static void show_progress(struct print *print, const struct event *event)
     if (event->as.tool_progress.total > 0)
         output_printf(print->notes, "%3.0f%% ",
                       100 * event->as.tool_progress.done / event->as.tool_progress.total);
-    output_foreign(print->notes, event->as.tool_progress.text.data,
-                   event->as.tool_progress.text.length);
+    show_note_text(print->notes, event->as.tool_progress.text, true, 0);
     end_note(print);
 }
 
@@ -88,39 +106,49 @@ static void show_retry(struct print *print, const struct event *event)
 {
     begin_note(print);
     output_printf(print->notes, "attempt %u failed: ", event->as.retry.attempt);
-    output_foreign(print->notes, event->as.retry.reason->message,
-                   strlen(event->as.retry.reason->message));
+    show_string(print, event->as.retry.reason->message);
     output_printf(print->notes, "; again in %.1f s", (double)event->as.retry.wait_ms / 1000);
     end_note(print);
 }
 
-static void show_note(struct print *print, const char *lead, const char *text, size_t length)
+static void show_note(struct print *print, const char *lead, struct slice text)
 {
     begin_note(print);
     output_own(print->notes, lead);
-    output_foreign(print->notes, text, length);
+    show_note_text(print->notes, text, true, 0);
     end_note(print);
 }
 
 static void show_hook(struct print *print, const struct event *event)
 {
     begin_note(print);
-    output_foreign(print->notes, event->as.hook.hook, strlen(event->as.hook.hook));
+    show_string(print, event->as.hook.hook);
     output_printf(print->notes, " at %s: %s", event->as.hook.event, event->as.hook.decision);
     if (event->as.hook.reason) {
         output_own(print->notes, ": ");
-        output_foreign(print->notes, event->as.hook.reason, strlen(event->as.hook.reason));
+        show_string(print, event->as.hook.reason);
     }
     end_note(print);
 }
 
+/* Only what the provider has said. */
 static void show_usage(struct print *print, const struct usage *usage)
 {
+    const struct {
+        int64_t tokens;
+        const char *what;
+    } numbers[] = {{usage->input_tokens, "in"},
+                   {usage->output_tokens, "out"},
+                   {usage->cached_tokens, "from the cache"}};
+    const char *lead = "tokens: ";
     begin_note(print);
-    output_printf(print->notes, "%lld tokens in, %lld out", (long long)usage->input_tokens,
-                  (long long)usage->output_tokens);
-    if (usage->cached_tokens > 0)
-        output_printf(print->notes, ", %lld from the cache", (long long)usage->cached_tokens);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (numbers[i].tokens < 0)
+            continue;
+        output_printf(print->notes, "%s%lld %s", lead, (long long)numbers[i].tokens,
+                      numbers[i].what);
+        lead = ", ";
+    }
     end_note(print);
 }
 
@@ -130,8 +158,11 @@ static void show_delta(struct print *print, const struct event *event)
     enum block_kind kind = event->as.block.kind;
     struct slice text = event->as.block.text;
     if (kind == BLOCK_TEXT || kind == BLOCK_REFUSAL) {
+        output_end_line(print->notes); /* a server may begin the text amid its reasoning */
+        output_flush(print->notes);
         output_foreign(print->answer, text.data, text.length);
     } else if (kind == BLOCK_REASONING && print->detail >= PRINT_MORE) {
+        output_flush(print->answer);
         output_dim(print->notes);
         output_foreign(print->notes, text.data, text.length);
         output_plain(print->notes);
@@ -181,11 +212,11 @@ static void show(void *self, const struct event *event)
         show_retry(print, event);
         break;
     case EVENT_RESET:
-        show_note(print, "what was shown of the answer is void: ", event->as.reset.reason,
-                  strlen(event->as.reset.reason));
+        show_note(print, "what was shown of the answer is void: ",
+                  (struct slice){event->as.reset.reason, strlen(event->as.reset.reason)});
         break;
     case EVENT_STATUS:
-        show_note(print, "", event->as.status.text.data, event->as.status.text.length);
+        show_note(print, "", event->as.status.text);
         break;
     case EVENT_HOOK:
         show_hook(print, event);

@@ -112,6 +112,26 @@ static void judge(const struct asked_hook *asked, mortise_verdict verdict, char 
                  unpaired);
 }
 
+/* D26: what decides fails closed, whatever the configuration says. */
+static bool may_fail(const struct asked_hook *asked)
+{
+    switch (asked->event) {
+    case HOOK_prompt_submit:
+    case HOOK_pre_llm_request:
+    case HOOK_pre_tool_call:
+    case HOOK_post_tool_call:
+        return false;
+    default:
+        return asked->hook->plugin->ignores_failures;
+    }
+}
+
+static void log_failure(const struct asked_hook *asked, const char *why)
+{
+    log_warning("hook '%s/%s' failed at %s: %s", asked->hook->plugin->name, asked->hook->name,
+                hook_event_name(asked->event), why);
+}
+
 /* Tells what the hook did and decides whether the next one is asked. */
 static bool finish(struct asked_hook *asked, mortise_verdict verdict, struct hook_outcome *outcome)
 {
@@ -121,14 +141,20 @@ static bool finish(struct asked_hook *asked, mortise_verdict verdict, struct hoo
         if (asked->changes & 1u << change)
             tell(asked, change_names[change], "");
 
-    bool goes_on = verdict == MORTISE_CONTINUE && !*why;
+    bool failed = *why, goes_on = !failed && verdict == MORTISE_CONTINUE;
+    const char *reason = failed ? why : asked->reason;
+    if (!goes_on)
+        tell(asked, failed ? "failed" : verdict_names[verdict], reason);
+    if (failed && may_fail(asked)) {
+        log_failure(asked, why);
+        goes_on = true;
+    }
     if (!goes_on) {
-        outcome->verdict = *why ? MORTISE_HOOK_FAILED : verdict;
-        outcome->failed = *why;
+        outcome->verdict = failed ? MORTISE_HOOK_FAILED : verdict;
+        outcome->failed = failed;
         outcome->hook = asked->hook;
         outcome->event = hook_event_name(asked->event);
-        snprintf(outcome->reason, sizeof(outcome->reason), "%s", *why ? why : asked->reason);
-        tell(asked, *why ? "failed" : verdict_names[verdict], outcome->reason);
+        snprintf(outcome->reason, sizeof(outcome->reason), "%s", reason);
     }
     asked_hook_release(asked);
     return goes_on;
@@ -296,7 +322,6 @@ void hooks_abort(const struct hook_setting *setting, const char *reason)
             .size = sizeof(event), .reason = reason, .reason_length = strlen(reason)};
         mortise_verdict verdict = hook->table->on_abort(hook->table->state, &asked.face, &event);
         if (!finish(&asked, verdict, &outcome))
-            log_warning("hook '%s/%s' failed at OnAbort: %s", hook->plugin->name, hook->name,
-                        outcome.reason);
+            log_failure(&asked, outcome.reason);
     }
 }

@@ -4,6 +4,8 @@
  * The thread of the turn loop only.  Each function asks every hook that takes the event
  * until one gives another verdict than MORTISE_CONTINUE.  A verdict that the event does
  * not know, and MORTISE_HOOK_FAILED, are failures: hook_outcome.failed, with the reason.
+ * Where nothing is decided that matters for safety (turn end, abort, stream events) the
+ * configuration of a plugin can have its failures logged and passed over (D26).
  * Each decision other than "continue", and each change, is an EVENT_HOOK on the timeline.
  */
 #ifndef PLUGIN_HOOKS_H
@@ -58,12 +60,12 @@ struct hook_tool_call {
     const struct tool *tool;
     const char *call_id;
     unsigned turn, index, count;
-    struct bytes arguments;     /* malloc'ed; hooks may replace it */
+    struct bytes arguments; /* malloc'ed; hooks may replace it */
     /* pre_tool_call with MORTISE_RESPOND, and post_tool_call: malloc'ed, may be replaced */
     struct bytes result;
     bool is_error;
-    const char *error_code;     /* post_tool_call */
-    int64_t duration_us;        /* post_tool_call */
+    const char *error_code; /* post_tool_call */
+    int64_t duration_us;    /* post_tool_call */
 };
 void hooks_pre_tool_call(const struct hook_setting *setting, struct hook_tool_call *call,
                          struct hook_outcome *outcome);

@@ -17,11 +17,11 @@ typedef mortise_plugin *factory(const mortise_host *host);
 
 /* ---- dlopen ---- */
 
-static bool leads_to(const char *path, int fd)
+static bool leads_to(const char *path, const struct stat *opened)
 {
-    struct stat opened, named;
-    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
-           opened.st_ino == named.st_ino;
+    struct stat named;
+    return stat(path, &named) == 0 && opened->st_dev == named.st_dev &&
+           opened->st_ino == named.st_ino;
 }
 
 static bool explain_dlopen(const char *path, struct error *error)
@@ -44,7 +44,8 @@ static bool explain_dlopen(const char *path, struct error *error)
 
 static void *open_object(const char *path, int fd, struct error *error)
 {
-    if (!leads_to(path, fd)) {
+    struct stat opened;
+    if (fstat(fd, &opened) < 0 || !leads_to(path, &opened)) {
         error_set(error, ERROR_PLUGIN, "it was replaced while it was looked at: try again");
         return NULL;
     }
@@ -53,7 +54,7 @@ static void *open_object(const char *path, int fd, struct error *error)
         explain_dlopen(path, error);
         return NULL;
     }
-    if (!leads_to(path, fd)) {
+    if (!leads_to(path, &opened)) {
         error_set(error, ERROR_PLUGIN, "it was replaced while it was loaded: try again");
         return NULL;
     }

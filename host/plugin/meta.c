@@ -71,8 +71,8 @@ static bool read_name(struct plugin *plugin, struct tool *tool, const char *own,
 {
     if (!name_valid(own))
         return error_set(error, ERROR_PLUGIN,
-                         "a tool has the name '%.80s': a name is 1 to 64 of A-Z a-z 0-9 _ -",
-                         own ? own : "");
+                         "tool %zu has the name '%.80s': a name is 1 to 64 of A-Z a-z 0-9 _ -",
+                         plugin->tool_count, own ? own : "");
     const char *renamed = json_member_string(json_object_get(plugin->config, "rename"), own);
     const char *prefix = json_member_string(plugin->config, "prefix");
     struct text name = TEXT_INIT;
@@ -202,8 +202,9 @@ bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool 
 {
     if (!is_whole(instance))
         return error_set(error, ERROR_PLUGIN,
-                         "a tool is not complete: it needs a mortise_tool and a meta with their "
-                         "sizes set, and a run()");
+                         "tool %zu is not complete: it needs a mortise_tool and a meta with their "
+                         "sizes set, and a run()",
+                         plugin->tool_count);
     const mortise_tool_meta *meta = instance->meta;
     *tool = (struct tool){.instance = instance, .plugin = plugin};
     tool->meta.size = sizeof(tool->meta);

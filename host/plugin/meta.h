@@ -16,8 +16,8 @@ bool name_valid(const char *name);
 /* A copy of a string in the plugin's memory, valid UTF-8; NULL: no memory. */
 const char *plugin_copy(struct plugin *plugin, const char *string);
 
-/* One tool of the plugin, checked.  Its memory and its name's are the plugin's.  False with
- * *error: which tool, what is wrong, what to do. */
+/* The plugin's next tool (the one behind plugin->tool_count), checked.  Its memory and its name's
+ * are the plugin's.  False with *error: which tool, what is wrong, what to do. */
 bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool *tool,
                struct error *error);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "plugin/gate.h"
 #include "plugin/host_api.h"
@@ -157,6 +158,8 @@ static bool read_plugin(const struct registry *registry, struct plugin *plugin, 
     plugin->version = face->version ? plugin_copy(plugin, face->version) : NULL;
     if (!plugin->name || (face->version && !plugin->version))
         return error_memory(error);
+    const char *on_failure = json_member_string(plugin->config, "on_failure");
+    plugin->ignores_failures = on_failure && strcmp(on_failure, "ignore") == 0;
     return check_arrays(face, error);
 }
 

@@ -26,12 +26,12 @@ struct plugin;
 /* The host's own copy of a tool's meta, and the instance.  Lives in its plugin's memory. */
 struct tool {
     const char *name;
-    const char *own_name;        /* as its plugin knows it, before "prefix" and "rename" (D19) */
-    mortise_tool_meta meta;      /* all strings are the host's; input_schema always set, shape NULL */
-    const mortise_shape *shape;  /* the plugin's, checked; NULL: gets JSON text */
+    const char *own_name;   /* as its plugin knows it, before "prefix" and "rename" (D19) */
+    mortise_tool_meta meta; /* all strings are the host's; input_schema always set, shape NULL */
+    const mortise_shape *shape; /* the plugin's, checked; NULL: gets JSON text */
     const mortise_tool *instance;
     struct plugin *plugin;
-    struct tool_gate *gate;      /* MORTISE_SERIAL: one call at a time; else NULL */
+    struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */
     UT_hash_handle hh;
 };
 
@@ -47,14 +47,15 @@ struct plugin {
     const char *name;
     const char *version; /* or NULL */
     mortise_plugin *face;
-    struct host_api *api;    /* what the plugin was given, or NULL */
-    json_t *config;          /* its section, the plugin's: "prefix" and "rename" in it change the
-                              * names of its tools (D19); NULL: none */
+    struct host_api *api;  /* what the plugin was given, or NULL */
+    json_t *config;        /* its section, the plugin's: "prefix" and "rename" in it change the
+                            * names of its tools (D19); NULL: none */
+    bool ignores_failures; /* "on_failure": "ignore" in its section (D26) */
     size_t tool_count;
     size_t hook_count;
-    struct tool **tools;     /* in the plugin's own order; set by registry_add() */
+    struct tool **tools; /* in the plugin's own order; set by registry_add() */
     struct hook *hooks;
-    struct arena memory;     /* of all that the host keeps of it */
+    struct arena memory; /* of all that the host keeps of it */
 };
 
 /* What a factory made, not yet registered.  Takes over `api` (and, through it, what the

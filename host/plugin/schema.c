@@ -76,7 +76,9 @@ static bool check_place(const mortise_shape *shape, const mortise_field *field, 
 
 static bool is_integral(double value)
 {
-    return value == floor(value) && fabs(value) <= 0x1p63;
+    if (!(value >= -0x1p63 && value < 0x1p63)) /* the cast would be undefined */
+        return value == 0x1p63;
+    return (double)(int64_t)value == value;
 }
 
 static bool check_range(const mortise_field *field, struct error *error)

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <strings.h>
@@ -101,6 +102,40 @@ bool client_complete(struct client *client, const struct request *request, struc
     }
 }
 
+/* ---- what cannot be said ---- */
+
+static bool is_set(const struct request_config *config, const char *setting)
+{
+    const struct {
+        const char *name;
+        bool set;
+    } settings[] = {
+        {"max_tokens", config->max_tokens >= 0},
+        {"temperature", !isnan(config->temperature)},
+        {"top_p", !isnan(config->top_p)},
+        {"top_k", config->top_k >= 0},
+        {"stop", config->stop && config->stop[0]},
+        {"reasoning", config->reasoning != NULL},
+    };
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+        if (strcmp(settings[i].name, setting) == 0)
+            return settings[i].set;
+    return false;
+}
+
+void client_check(const struct client *client, const struct request_config *config,
+                  void (*warn)(void *data, const char *line), void *data)
+{
+    for (size_t i = 0; client->unsupported && client->unsupported[i]; i++) {
+        char line[128];
+        if (!is_set(config, client->unsupported[i]))
+            continue;
+        snprintf(line, sizeof(line), "'%s' is not supported by %s and will be ignored",
+                 client->unsupported[i], client->provider);
+        warn(data, line);
+    }
+}
+
 void client_free(struct client *client)
 {
     if (client)
@@ -179,6 +214,11 @@ static bool find_key(const struct client_settings *settings, const struct profil
                      profile->name, profile->key_env);
 }
 
+static unsigned attempts_of(const struct client_settings *settings)
+{
+    return settings->retries == UINT_MAX ? UINT_MAX : settings->retries + 1;
+}
+
 static struct client *server_client(const struct client_settings *settings,
                                     const struct profile *profile, const char *model,
                                     struct error *error)
@@ -198,7 +238,7 @@ static struct client *server_client(const struct client_settings *settings,
                 .connect_timeout_ms = settings->connect_timeout_ms,
                 .first_byte_timeout_ms = settings->first_byte_timeout_ms,
                 .idle_timeout_ms = settings->idle_timeout_ms,
-                .max_attempts = settings->retries + 1,
+                .max_attempts = attempts_of(settings),
             },
             error);
     text_release(&base_url);
@@ -222,6 +262,6 @@ struct client *client_new(const struct client_settings *settings, struct error *
                                 ? script_client_new(model, error)
                                 : server_client(settings, profile, model, error);
     if (client)
-        client->max_attempts = settings->retries + 1;
+        client->max_attempts = attempts_of(settings);
     return client;
 }

@@ -1,5 +1,6 @@
 #include "provider/http.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -10,10 +11,6 @@
 #include "provider/http_error.h"
 #include "provider/http_host.h"
 #include "provider/sse.h"
-
-#ifndef MORTISE_VERSION
-#define MORTISE_VERSION "0"
-#endif
 
 #define DOCUMENT_MOST_BYTES (64u << 20)
 #define ERROR_MOST_BYTES    (1u << 20)
@@ -29,7 +26,6 @@ struct http_client {
     const struct wire *wire;
     CURLM *multi; /* holds the connection from one request to the next */
     CURL *easy;
-    struct curl_slist *headers;
     struct http_host host;
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
@@ -77,11 +73,23 @@ static bool has_failed(const struct http_client *client)
     return client->stream->error.kind != ERROR_NONE;
 }
 
-static void fail_memory(struct http_client *client)
+__attribute__((format(printf, 4, 5))) static void
+fail(struct http_client *client, enum error_kind kind, bool retryable, const char *format, ...)
 {
     struct error error = ERROR_INIT;
-    error_memory(&error);
+    char message[sizeof(error.message)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    error_set(&error, kind, "%s", message);
+    error.retryable = retryable;
     stream_fail(client->stream, &error);
+}
+
+static void fail_memory(struct http_client *client)
+{
+    fail(client, ERROR_INTERNAL, false, "out of memory");
 }
 
 static int status_of(const struct http_client *client)
@@ -142,10 +150,8 @@ static void collect(struct http_client *client, const char *data, size_t length)
         return;
     }
     if (length > DOCUMENT_MOST_BYTES - received->length) {
-        struct error error = ERROR_INIT;
-        error_set(&error, ERROR_SERVER, "'%s' sent a document of more than %u MiB",
-                  host_name(client), DOCUMENT_MOST_BYTES >> 20);
-        stream_fail(client->stream, &error);
+        fail(client, ERROR_SERVER, false, "'%s' sent a document of more than %u MiB",
+             host_name(client), DOCUMENT_MOST_BYTES >> 20);
         return;
     }
     text_append(received, data, length);
@@ -192,81 +198,25 @@ static void fail_transfer(struct http_client *client, CURLcode code)
     struct error error = ERROR_INIT;
     const char *detail = client->detail[0] ? client->detail : client->api->easy_strerror(code);
     if (client->received_bytes || status_of(client)) {
-        error_set(&error, ERROR_STREAM_TRUNCATED, "'%s' broke the response off: %s",
-                  host_name(client), detail);
-        error.retryable = true;
-    } else {
-        http_error_from_curl(&error, host_name(client), code, detail);
+        fail(client, ERROR_STREAM_TRUNCATED, true, "'%s' broke the response off: %s",
+             host_name(client), detail);
+        return;
     }
-    stream_fail(client->stream, &error);
-}
-
-static void fail_status(struct http_client *client, int status)
-{
-    struct error error = ERROR_INIT;
-    http_error_from_status(&error, host_name(client), status, &client->hints, &client->received);
-    stream_fail(client->stream, &error);
-}
-
-static void fail_page(struct http_client *client)
-{
-    struct error error = ERROR_INIT;
-    error_set(&error, ERROR_BAD_REQUEST, "'%s' answered with a web page; check the base URL",
-              host_name(client));
-    stream_fail(client->stream, &error);
-}
-
-static void fail_empty(struct http_client *client)
-{
-    struct error error = ERROR_INIT;
-    error_set(&error, ERROR_STREAM_TRUNCATED, "'%s' sent an empty response", host_name(client));
-    error.retryable = true;
-    stream_fail(client->stream, &error);
-}
-
-static void fail_cancelled(struct http_client *client)
-{
-    struct error error = ERROR_INIT;
-    error_set(&error, ERROR_CANCELLED, "cancelled");
+    http_error_from_curl(&error, host_name(client), code, detail);
     stream_fail(client->stream, &error);
 }
 
 /* ---- one transfer ---- */
 
-/* Options that an older library may not know are not vital. */
 static bool set_options(struct http_client *client)
 {
     CURLcode (*set)(CURL *, CURLoption, ...) = client->api->easy_setopt;
     CURL *easy = client->easy;
     client->api->easy_reset(easy);
-    set(easy, CURLOPT_TCP_NODELAY, 1L);
-    set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    set(easy, CURLOPT_PIPEWAIT, 1L);
-    set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    set(easy, CURLOPT_ERRORBUFFER, client->detail);
-#if LIBCURL_VERSION_NUM >= 0x075500
-    set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-#endif
-#if LIBCURL_VERSION_NUM >= 0x075700
-    set(easy, CURLOPT_QUICK_EXIT, 1L); /* a cancel does not wait for a name server */
-#endif
     if (client->connect_timeout_ms > 0)
         set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
-    if (client->host.is_loopback)
-        set(easy, CURLOPT_NOPROXY, "*");
-    if (client->host.ca_file.length || client->host.ca_directory.length) {
-        /* With both of libcurl's defaults every connection reads the whole bundle. */
-        set(easy, CURLOPT_CAINFO, client->host.ca_file.data);
-        set(easy, CURLOPT_CAPATH, client->host.ca_directory.data);
-    }
-    return set(easy, CURLOPT_URL, client->host.url.data) == CURLE_OK &&
-           set(easy, CURLOPT_HTTPHEADER, client->headers) == CURLE_OK &&
-           /* Decodes; what is asked for is in `headers`. */
-           set(easy, CURLOPT_ACCEPT_ENCODING, "") == CURLE_OK &&
-           set(easy, CURLOPT_USERAGENT, "mortise/" MORTISE_VERSION) == CURLE_OK &&
-           set(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-           set(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+    return http_host_apply(&client->host, easy) &&
+           set(easy, CURLOPT_ERRORBUFFER, client->detail) == CURLE_OK &&
            set(easy, CURLOPT_POST, 1L) == CURLE_OK &&
            set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)client->request_body.length) ==
                CURLE_OK &&
@@ -313,6 +263,7 @@ static bool begin(struct http_client *client, const struct request *request, str
     client->body = BODY_UNKNOWN;
     http_hints_init(&client->hints);
     client->fresh = false;
+    client->detail[0] = '\0';
     client->sent_bytes = client->received_bytes = 0;
     client->moved_ms = clock_ms();
     text_reset(&client->received);
@@ -356,6 +307,16 @@ static void observe(struct http_client *client)
     client->moved_ms = clock_ms();
 }
 
+/* A front end may take its time to show what came; that is not the server's silence. */
+static void settle(struct http_client *client)
+{
+    if (!client->fresh)
+        return;
+    client->fresh = false;
+    stream_settled(client->stream);
+    client->moved_ms = clock_ms();
+}
+
 /* How long silence is borne at this point; 0 = for ever.  While it connects libcurl counts. */
 static int64_t patience_ms(const struct http_client *client)
 {
@@ -377,28 +338,20 @@ static int time_left(const struct http_client *client, int64_t deadline_ms)
     return left > 0 ? (int)left : 0;
 }
 
-/* Not an error when the response was complete but for the end of its bytes. */
+/* Silence is no error when the response was complete but for the end of its bytes. */
 static void fail_timeout(struct http_client *client, int64_t deadline_ms)
 {
-    struct error error = ERROR_INIT;
-    const char *host = host_name(client);
+    double seconds = (double)patience_ms(client) / 1000;
     if (deadline_ms >= 0 && clock_ms() >= deadline_ms)
-        error_set(&error, ERROR_TIMEOUT, "the time limit of the run was reached");
-    else if (client->stream->stop != STOP_UNKNOWN)
-        return;
-    else {
-        double seconds = (double)patience_ms(client) / 1000;
-        if (client->received_bytes)
-            error_set(&error, ERROR_TIMEOUT,
-                      "'%s' sent nothing more for %g s; --idle-timeout sets the limit", host,
-                      seconds);
-        else
-            error_set(&error, ERROR_TIMEOUT,
-                      "'%s' sent nothing for %g s; --first-byte-timeout sets the limit", host,
-                      seconds);
-        error.retryable = true;
-    }
-    stream_fail(client->stream, &error);
+        fail(client, ERROR_TIMEOUT, false, "the time limit of the run was reached");
+    else if (!client->received_bytes)
+        fail(client, ERROR_TIMEOUT, true,
+             "'%s' sent nothing for %g s; --first-byte-timeout sets the limit", host_name(client),
+             seconds);
+    else if (client->stream->stop == STOP_UNKNOWN)
+        fail(client, ERROR_TIMEOUT, true,
+             "'%s' sent nothing more for %g s; --idle-timeout sets the limit", host_name(client),
+             seconds);
 }
 
 /* Whether what may still come is of no interest. */
@@ -427,14 +380,12 @@ static CURLcode transfer(struct http_client *client, struct cancel *cancel, int6
     int running;
     while (client->api->multi_perform(client->multi, &running) == CURLM_OK) {
         observe(client);
-        if (client->fresh)
-            stream_settled(client->stream);
-        client->fresh = false;
+        settle(client);
         if (is_enough(client) || is_done(client, &code))
             return code;
         int left_ms = time_left(client, deadline_ms);
         if (cancel_requested(cancel))
-            fail_cancelled(client);
+            fail(client, ERROR_CANCELLED, false, "cancelled");
         else if (!left_ms)
             fail_timeout(client, deadline_ms);
         else if (client->api->multi_poll(client->multi, &wait, wait.fd >= 0, left_ms, NULL) ==
@@ -461,11 +412,13 @@ static void complete(struct http_client *client)
         client->wire->decoder_whole(client->decoder, received->data, received->length);
         break;
     case BODY_PAGE:
-        fail_page(client);
+        fail(client, ERROR_BAD_REQUEST, false, "'%s' answered with a web page; check the base URL",
+             host_name(client));
         break;
     case BODY_UNKNOWN:
     case BODY_ERROR:
-        fail_empty(client);
+        fail(client, ERROR_STREAM_TRUNCATED, true, "'%s' sent an empty response",
+             host_name(client));
         break;
     }
     if (!has_failed(client))
@@ -474,16 +427,20 @@ static void complete(struct http_client *client)
 
 static void conclude(struct http_client *client, CURLcode code)
 {
+    struct error error = ERROR_INIT;
     int status = status_of(client);
     log_debug("HTTP status %d, %lld bytes of body", status, (long long)client->received_bytes);
     if (has_failed(client))
         return;
-    if (status >= 300)
-        fail_status(client, status);
-    else if (code != CURLE_OK && client->stream->stop == STOP_UNKNOWN)
+    if (status >= 300) {
+        http_error_from_status(&error, host_name(client), status, &client->hints,
+                               &client->received);
+        stream_fail(client->stream, &error);
+    } else if (code != CURLE_OK && client->stream->stop == STOP_UNKNOWN) {
         fail_transfer(client, code);
-    else
+    } else {
         complete(client);
+    }
 }
 
 static void http_attempt(struct client *base, const struct request *request, struct stream *stream,
@@ -506,10 +463,6 @@ static void http_free(struct client *base)
         api->easy_cleanup(client->easy);
     if (client->multi)
         api->multi_cleanup(client->multi);
-    for (struct curl_slist *line = client->headers; line; line = line->next)
-        explicit_bzero(line->data, strlen(line->data)); /* one of them holds the key */
-    if (client->headers)
-        api->slist_free_all(client->headers);
     http_host_release(&client->host);
     text_release(&client->request_body);
     text_release(&client->received);
@@ -520,33 +473,6 @@ static void http_free(struct client *base)
 
 static const struct client_ops http_ops = {.attempt = http_attempt, .free = http_free};
 
-static bool add_header(struct http_client *client, const char *name, const char *value)
-{
-    struct text line = TEXT_INIT;
-    text_puts(&line, name);
-    text_puts(&line, value);
-    struct curl_slist *grown =
-        line.failed ? NULL : client->api->slist_append(client->headers, line.data);
-    if (line.data)
-        explicit_bzero(line.data, line.length);
-    text_release(&line);
-    if (grown)
-        client->headers = grown;
-    return grown != NULL;
-}
-
-static bool add_headers(struct http_client *client, const char *key)
-{
-    const struct wire *wire = client->wire;
-    bool added = add_header(client, "Content-Type: ", "application/json") &&
-                 add_header(client, "Accept: ", "text/event-stream, application/json") &&
-                 add_header(client, "Accept-Encoding: ", "identity") &&
-                 add_header(client, "Expect:", "");
-    for (size_t i = 0; added && wire->headers && wire->headers[i]; i++)
-        added = add_header(client, wire->headers[i], "");
-    return added && (!key || add_header(client, wire->key_header, key));
-}
-
 static bool set_up(struct http_client *client, const struct http_settings *settings)
 {
     const struct curl_api *api = client->api;
@@ -556,7 +482,7 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     client->easy = api->easy_init();
     return client->client.provider && client->client.model && client->multi && client->easy &&
            http_host_init(&client->host, settings->base_url, settings->wire->path) &&
-           add_headers(client, settings->key);
+           http_host_add_headers(&client->host, api, settings->wire, settings->key);
 }
 
 struct client *http_client_new(const struct http_settings *settings, struct error *error)
@@ -571,6 +497,7 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     }
     client->client.ops = &http_ops;
     client->client.max_attempts = settings->max_attempts;
+    client->client.unsupported = settings->wire->unsupported;
     client->api = api;
     client->wire = settings->wire;
     client->connect_timeout_ms = settings->connect_timeout_ms;

@@ -97,10 +97,73 @@ bool http_host_init(struct http_host *host, const char *base_url, const char *pa
     return set_url(host, base_url, path) && set_certificates(host);
 }
 
+static bool add_header(struct http_host *host, const char *name, const char *value)
+{
+    struct text line = TEXT_INIT;
+    text_puts(&line, name);
+    text_puts(&line, value);
+    struct curl_slist *grown =
+        line.failed ? NULL : host->api->slist_append(host->headers, line.data);
+    if (line.data)
+        explicit_bzero(line.data, line.length);
+    text_release(&line);
+    if (grown)
+        host->headers = grown;
+    return grown != NULL;
+}
+
+bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
+                           const struct wire *wire, const char *key)
+{
+    host->api = api;
+    bool added = add_header(host, "Content-Type: ", "application/json") &&
+                 add_header(host, "Accept: ", "text/event-stream, application/json") &&
+                 add_header(host, "Accept-Encoding: ", "identity") &&
+                 add_header(host, "Expect:", "");
+    for (size_t i = 0; added && wire->headers && wire->headers[i]; i++)
+        added = add_header(host, wire->headers[i], "");
+    return added && (!key || add_header(host, wire->key_header, key));
+}
+
+bool http_host_apply(const struct http_host *host, CURL *easy)
+{
+    CURLcode (*set)(CURL *, CURLoption, ...) = host->api->easy_setopt;
+    /* An older library may not know some of these; none is vital. */
+    set(easy, CURLOPT_TCP_NODELAY, 1L);
+    set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    set(easy, CURLOPT_PIPEWAIT, 1L);
+    set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+    set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+    set(easy, CURLOPT_QUICK_EXIT, 1L); /* a cancel does not wait for a name server */
+#endif
+    if (host->is_loopback)
+        set(easy, CURLOPT_NOPROXY, "*");
+    if (host->ca_file.length || host->ca_directory.length) {
+        /* With both of libcurl's defaults every connection reads the whole bundle. */
+        set(easy, CURLOPT_CAINFO, host->ca_file.data);
+        set(easy, CURLOPT_CAPATH, host->ca_directory.data);
+    }
+    return set(easy, CURLOPT_URL, host->url.data) == CURLE_OK &&
+           set(easy, CURLOPT_HTTPHEADER, host->headers) == CURLE_OK &&
+           /* Decodes; what is asked for is in the headers. */
+           set(easy, CURLOPT_ACCEPT_ENCODING, "") == CURLE_OK &&
+           set(easy, CURLOPT_USERAGENT, "mortise/" MORTISE_VERSION) == CURLE_OK &&
+           set(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+           set(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
+}
+
 void http_host_release(struct http_host *host)
 {
     text_release(&host->name);
     text_release(&host->url);
     text_release(&host->ca_file);
     text_release(&host->ca_directory);
+    for (struct curl_slist *line = host->headers; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data)); /* one of them holds the key */
+    if (host->headers)
+        host->api->slist_free_all(host->headers);
 }

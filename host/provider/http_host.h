@@ -1,5 +1,7 @@
 /*
- * http_host - where a server is, and whose certificates are believed there.
+ * http_host - where a server is, how it is reached, and what every request to it says.
+ *
+ * The key is in one of the headers and nowhere else.
  */
 #ifndef PROVIDER_HTTP_HOST_H
 #define PROVIDER_HTTP_HOST_H
@@ -7,6 +9,8 @@
 #include <stdbool.h>
 
 #include "base/text.h"
+#include "provider/curl_api.h"
+#include "provider/provider.h"
 
 struct http_host {
     struct text name; /* with its port, without a user name: for messages */
@@ -15,11 +19,18 @@ struct http_host {
     /* Where the CA certificates are; both empty: where libcurl looks by itself. */
     struct text ca_file;
     struct text ca_directory;
+    const struct curl_api *api;
+    struct curl_slist *headers;
 };
 
 /* From the base URL, the path behind it, and the environment (CURL_CA_BUNDLE, SSL_CERT_FILE,
  * SSL_CERT_DIR).  False when there is no memory. */
 bool http_host_init(struct http_host *host, const char *base_url, const char *path);
+/* What the wire wants, and the key unless it is NULL.  False when there is no memory. */
+bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
+                           const struct wire *wire, const char *key);
+/* Sets everything of a request that does not change; the host must outlive it. */
+bool http_host_apply(const struct http_host *host, CURL *easy);
 void http_host_release(struct http_host *host);
 
 #endif

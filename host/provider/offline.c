@@ -141,7 +141,12 @@ struct client *offline_client_new(struct error *error)
     static const struct client_ops ops = {offline_attempt, offline_free};
     struct client *client = malloc(sizeof(*client));
     if (client) {
-        *client = (struct client){&ops, strdup("offline"), strdup("offline"), 1};
+        *client = (struct client){
+            .ops = &ops,
+            .provider = strdup("offline"),
+            .model = strdup(""),
+            .max_attempts = 1,
+        };
         if (client->provider && client->model)
             return client;
         offline_free(client);

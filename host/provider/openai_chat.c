@@ -337,10 +337,13 @@ static void decoder_end(struct wire_decoder *decoder)
     wire_read_end(&decoder->input, stream);
 }
 
+static const char *const unsupported[] = {"top_k", NULL};
+
 const struct wire wire_openai_chat = {
     .format = WIRE_OPENAI_CHAT,
     .path = "/chat/completions",
     .key_header = "Authorization: Bearer ",
+    .unsupported = unsupported,
     .write = openai_chat_write,
     .decoder_new = decoder_new,
     .decoder_event = decoder_event,

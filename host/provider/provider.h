@@ -69,7 +69,13 @@ struct client {
     char *provider; /* "anthropic" */
     char *model;
     unsigned max_attempts;
+    const char *const *unsupported; /* settings that are left out; see struct wire */
 };
+
+/* One line for each setting that is given but will be left out (W100, W101): "'top_k' is not
+ * supported by openai and will be ignored". */
+void client_check(const struct client *client, const struct request_config *config,
+                  void (*warn)(void *data, const char *line), void *data);
 
 /* Attempts until one succeeds, an error is final, something was already shown, or the time
  * is up (D11).  False: stream->error tells why. */
@@ -86,6 +92,7 @@ struct wire {
     const char *path;               /* "/chat/completions" behind the base URL */
     const char *const *headers;     /* fixed ones, NULL-terminated */
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
+    const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
     /* The request's body. */
     bool (*write)(struct text *body, const char *provider, const char *model,
                   const struct request *request, struct error *error);

@@ -439,7 +439,12 @@ struct client *script_client_new(const char *path, struct error *error)
         error_memory(error);
         return NULL;
     }
-    script->client = (struct client){&ops, strdup("script"), strdup(path), MAX_ATTEMPTS};
+    script->client = (struct client){
+        .ops = &ops,
+        .provider = strdup("script"),
+        .model = strdup(path),
+        .max_attempts = MAX_ATTEMPTS,
+    };
     script->document = read_document(path, &here);
     script->turns = json_object_get(script->document, "turns");
     if (script->document && (!script->client.provider || !script->client.model))

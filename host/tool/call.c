@@ -159,6 +159,7 @@ static const char *owner_locked(struct call *call)
     return call->owner;
 }
 
+/* All that needs the tool happens here: whoever waits for the end may let the registry go. */
 static void end_locked(struct call *call, mortise_status status)
 {
     call->state = CALL_ENDED;
@@ -166,6 +167,7 @@ static void end_locked(struct call *call, mortise_status status)
         int64_t duration_us = (clock_ns() - call->entered_ns) / 1000;
         call_settle_locked(call, status);
         call->result.duration_us = duration_us > 0 ? duration_us : 1;
+        tool_leave(call->tool);
     }
     pthread_cond_broadcast(&call->changed);
 }
@@ -173,8 +175,6 @@ static void end_locked(struct call *call, mortise_status status)
 /* After end_locked(), without the lock.  Gives the tool's own reference back. */
 static void announce(struct call *call)
 {
-    if (call->entered_ns)
-        tool_leave(call->tool);
     if (call->watcher.done)
         call->watcher.done(call->watcher.self, call);
     call_unref(call);

@@ -8,7 +8,8 @@
 #include "base/text.h"
 
 /* Cuts a text above `limit` bytes to its head and its tail, on character borders, with a
- * line between them that says how many bytes were left out.  False: no memory. */
+ * line between them that says how many bytes were left out.  The whole is within the limit,
+ * but for the line itself where the limit is smaller than that.  False: no memory. */
 bool result_cap(struct text *text, size_t limit);
 
 #endif

@@ -106,7 +106,8 @@ static void take_event(struct chat *chat, const char *data, size_t length)
         fwrite(json_string_value(content), 1, json_string_length(content), stdout);
         append(&chat->text, json_string_value(content), json_string_length(content));
     }
-    json_array_foreach(json_object_get(delta, "tool_calls"), i, call) take_call(chat, call);
+    json_array_foreach (json_object_get(delta, "tool_calls"), i, call)
+        take_call(chat, call);
     json_decref(event);
 }
 
@@ -211,9 +212,9 @@ static const char *run_tool(const struct call *call)
 static void answer_calls(struct chat *chat)
 {
     json_t *calls = json_array();
-    json_array_append_new(chat->messages,
-                          json_pack("{s:s, s:s*, s:O}", "role", "assistant", "content",
-                                    chat->text.length ? chat->text.data : NULL, "tool_calls", calls));
+    json_array_append_new(
+        chat->messages, json_pack("{s:s, s:s*, s:O}", "role", "assistant", "content",
+                                  chat->text.length ? chat->text.data : NULL, "tool_calls", calls));
     for (size_t i = 0; i < chat->call_count; i++) {
         struct call *call = &chat->calls[i];
         json_array_append_new(calls, json_pack("{s:s, s:s, s:{s:s, s:s}}", "id", call->id, "type",
@@ -237,11 +238,11 @@ static json_t *make_tools(long count)
     for (long i = 0; i < count; i++) {
         char name[32];
         snprintf(name, sizeof(name), "bench_tool_%04ld", i);
-        json_t *properties = json_pack(
-            "{s:{s:s, s:s}, s:{s:s, s:s, s:i, s:i}, s:{s:s, s:s}}", "text", "type", "string",
-            "description", "What to look at.", "count", "type", "integer", "description",
-            "How often to do it.", "minimum", 0, "maximum", 100, "loud", "type", "boolean",
-            "description", "Whether others may hear it.");
+        json_t *properties =
+            json_pack("{s:{s:s, s:s}, s:{s:s, s:s, s:i, s:i}, s:{s:s, s:s}}", "text", "type",
+                      "string", "description", "What to look at.", "count", "type", "integer",
+                      "description", "How often to do it.", "minimum", 0, "maximum", 100, "loud",
+                      "type", "boolean", "description", "Whether others may hear it.");
         json_t *parameters =
             json_pack("{s:s, s:o, s:[s, s, s], s:b}", "type", "object", "properties", properties,
                       "required", "text", "count", "loud", "additionalProperties", 0);
@@ -307,8 +308,8 @@ int main(int argc, char **argv)
 
     struct curl_slist *headers = set_up(&chat, argv[i]);
     chat.messages = json_pack("[{s:s, s:s}]", "role", "user", "content", argv[i + 1]);
-    chat.request = json_pack("{s:s, s:b, s:{s:b}}", "model", "bench", "stream", 1,
-                             "stream_options", "include_usage", 1);
+    chat.request = json_pack("{s:s, s:b, s:{s:b}}", "model", "bench", "stream", 1, "stream_options",
+                             "include_usage", 1);
     offer_tools(&chat, tools, keep);
     json_object_set_new(chat.request, "messages", chat.messages);
 

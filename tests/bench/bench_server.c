@@ -116,7 +116,7 @@ static void put_event(struct connection *connection, const char *format, ...)
 }
 
 #define CHUNK_HEAD                                                                                 \
-    "{\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"       \
+    "{\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"      \
     "\"model\":\"bench\",\"choices\":"
 
 static void put_head(struct connection *connection)
@@ -147,8 +147,8 @@ static void put_end(struct connection *connection, const char *finish_reason)
 
 static void answer_text(struct connection *connection, long deltas, size_t held_bytes)
 {
-    static const char *const words[] = {"The ", "answer ", "is ", "written ", "word ", "by ",
-                                        "word", ".\\n"};
+    static const char *const words[] = {"The ",  "answer ", "is ",  "written ",
+                                        "word ", "by ",     "word", ".\\n"};
     for (long i = 0; i < deltas && !connection->failed; i++) {
         put_event(connection,
                   CHUNK_HEAD "[{\"index\":0,\"delta\":{\"content\":\"%s\"},"
@@ -241,7 +241,8 @@ static bool parse_head(struct request *request, const char *head, const char *en
     size_t body_length = 0;
     if (sscanf(head, "POST /%31[a-z]-%ld/", request->scenario, &request->amount) != 2)
         return false;
-    for (const char *line = strstr(head, "\r\n"); line && line < end; line = strstr(line + 2, "\r\n"))
+    for (const char *line = strstr(head, "\r\n"); line && line < end;
+         line = strstr(line + 2, "\r\n"))
         if (strncasecmp(line + 2, "content-length:", 15) == 0)
             body_length = (size_t)strtoul(line + 17, NULL, 10);
     request->body = end + 4;
@@ -311,8 +312,8 @@ static int listen_here(struct sockaddr_in *address)
 {
     socklen_t length = sizeof(*address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    *address = (struct sockaddr_in){.sin_family = AF_INET,
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) != 0 ||
         listen(fd, 64) != 0 || getsockname(fd, (struct sockaddr *)address, &length) != 0) {
         perror("bench_server");

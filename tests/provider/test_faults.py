@@ -455,6 +455,29 @@ def what_a_request_looks_like(mortise):
 
 
 @test
+def the_connection_is_kept(mortise):
+    call = (b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1",'
+            b'"type":"function","function":{"name":"nothing","arguments":"{}"}}]}}]}\n\n'
+            b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n' + DONE)
+    busy = error_body(429, Retry_After="0").replace(b"Connection: close\r\n", b"")
+
+    def chunked(body):
+        start = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        return start + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+    def answer(connection, number, _request):
+        if number > 1:
+            return
+        for response in (busy, chunked(call), chunked(ANSWER)):
+            connection.sendall(response)
+            if not Server.read(connection):
+                return
+    with Server(answer) as server:
+        Run(mortise, server.url).succeeded()
+        count(server, 1)  # the other two came over the first one's connection
+
+
+@test
 def a_redirect_is_not_followed(mortise):
     with always(head() + ANSWER) as target:
         with always(head(307, Location=target.url, Content_Length=0)) as server:

@@ -189,9 +189,9 @@ static void test_details(void **state)
         [PRINT_QUIET] = RESET_LINE,
         [PRINT_NORMAL] = TOOL_LINES RETRY_LINE RESET_LINE "cut\n",
         [PRINT_MORE] = "Hm.\n" TOOL_LINES HOOK_LINE RETRY_LINE RESET_LINE
-                       "cut\n10 tokens in, 5 out, 3 from the cache\n",
+                       "cut\ntokens: 10 in, 5 out, 3 from the cache\n",
         [PRINT_ALL] = "Hm.\n" TOOL_LINES HOOK_LINE RETRY_LINE RESET_LINE
-                      "cut\n10 tokens in, 5 out, 3 from the cache\n",
+                      "cut\ntokens: 10 in, 5 out, 3 from the cache\n",
     };
     for (enum print_detail detail = PRINT_QUIET; detail <= PRINT_ALL; detail++) {
         open_stage(detail);

@@ -239,7 +239,7 @@ static void test_flipped_bytes_in_a_file(void **state)
 {
     (void)state;
     int fd = file_of(sample, sample_size);
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < 200; round++) {
         size_t place = random_place();
         unsigned char byte = (unsigned char)random_below(256);
         assert_int_equal(pwrite(fd, &byte, 1, (off_t)place), 1);

@@ -700,6 +700,33 @@ static void test_abort(void **state)
     assert_has(lines, "hook 'own/h1' failed at OnAbort: it returned verdict 1, which OnAbort");
 }
 
+/* D26: passed over where nothing is decided, and only if the configuration says so. */
+static void test_observers_may_fail(void **state)
+{
+    (void)state;
+    char lines[512];
+    struct error error = ERROR_INIT;
+    struct registry *other = registry_new();
+    struct plugin *plugin = plugin_new("/own.so", &sample.face, NULL);
+    plugin->config = json_loads("{\"on_failure\":\"ignore\"}", 0, NULL);
+    assert_true(registry_add(other, plugin, &error));
+    setting.registry = other;
+    scripts[0] = (struct script){give_reason, MORTISE_HOOK_FAILED, 0};
+    struct stderr_capture capture = capture_stderr();
+    turn_end();
+    captured_stderr(capture, lines, sizeof(lines));
+    went_on();
+    assert_int_equal(scripts[1].asked, 1);
+    assert_has(lines, "hook 'own/h0' failed at OnTurnEnd: because");
+    assert_has(told, "own/h0 OnTurnEnd failed because");
+    free_items();
+
+    pre_request(0);
+    assert_int_equal(outcome.verdict, MORTISE_HOOK_FAILED);
+    free_items();
+    registry_unref(other);
+}
+
 /* ---- memory ---- */
 
 static void change_everything(mortise_hook *hook, const void *event)
@@ -751,6 +778,7 @@ int main(void)
         TEST(test_result_is_changed),
         TEST(test_turn_goes_on),
         TEST(test_abort),
+        TEST(test_observers_may_fail),
         TEST(test_no_memory),
 #undef TEST
     };

@@ -198,7 +198,7 @@ static void test_nothing_is_left_of_a_refused_one(void **state)
     sample_init(&sample, "one");
     sample_tool(&sample, "good")->flags = MORTISE_SERIAL;
     sample_tool(&sample, "bad name");
-    refused(registry, &sample, "a tool has the name 'bad name': a name is 1 to 64 of");
+    refused(registry, &sample, "tool 1 has the name 'bad name': a name is 1 to 64 of");
     has_tools(registry, "");
     sample.metas[1].name = "good-name";
     add(registry, &sample);
@@ -298,12 +298,12 @@ static void test_broken_plugins(void **state)
         {break_tools, "it counts 2 tools and 1 hooks, but an array of them is NULL"},
         {break_hooks, "it counts 2 tools and 1 hooks, but an array of them is NULL"},
         {break_tool_count, "its mortise_plugin is not filled in"},
-        {break_tool, "a tool is not complete"},
-        {break_tool_size, "a tool is not complete"},
-        {break_run, "a tool is not complete"},
-        {break_meta, "a tool is not complete"},
-        {break_meta_size, "a tool is not complete"},
-        {break_tool_name, "a tool has the name '': a name is 1 to 64 of"},
+        {break_tool, "tool 1 is not complete"},
+        {break_tool_size, "tool 1 is not complete"},
+        {break_run, "tool 1 is not complete"},
+        {break_meta, "tool 1 is not complete"},
+        {break_meta_size, "tool 1 is not complete"},
+        {break_tool_name, "tool 1 has the name '': a name is 1 to 64 of"},
         {break_flags, "tool 'b' has a flag (0x100000) that this host does not know (it knows "
                       "read_only, concurrency_safe, long_running, "},
         {break_schema, "the input schema of tool 'b' cannot be used: it must say \"type\""},

@@ -1,17 +1,13 @@
-/* Chat Completions, both ways: what responses mean (FAULTS 1a to 1c) and what requests are
- * (D7, D13, D14, D17). */
+/* What responses of Chat Completions mean (FAULTS 1a to 1c). */
 #include "wire_test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "conversation/history.h"
-#include "failing.h"
+#include "unit/base/failing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* ---- responses ---- */
 
 static void test_fixtures(void **state)
 {
@@ -19,15 +15,15 @@ static void test_fixtures(void **state)
     assert_int_equal(fixtures_check("openai-chat", &wire_openai_chat), 51);
 }
 
-#define CHUNK(delta)          "{\"choices\":[{\"index\":0,\"delta\":{" delta "}}]}"
-#define TEXT(text)            CHUNK("\"content\":\"" text "\"")
-#define CALLS(entries)        CHUNK("\"tool_calls\":[" entries "]")
-#define FINISH(reason)        "{\"choices\":[{\"delta\":{},\"finish_reason\":\"" reason "\"}]}"
-#define FUNCTION(name, args)  "\"function\":{\"name\":\"" name "\",\"arguments\":\"" args "\"}"
-#define ARGUMENTS(args)       "\"function\":{\"arguments\":\"" args "\"}"
-#define DONE                  "[DONE]"
-#define A                     "{\\\"a\\\":1}"
-#define B                     "{\\\"b\\\":2}"
+#define CHUNK(delta)         "{\"choices\":[{\"index\":0,\"delta\":{" delta "}}]}"
+#define TEXT(text)           CHUNK("\"content\":\"" text "\"")
+#define CALLS(entries)       CHUNK("\"tool_calls\":[" entries "]")
+#define FINISH(reason)       "{\"choices\":[{\"delta\":{},\"finish_reason\":\"" reason "\"}]}"
+#define FUNCTION(name, args) "\"function\":{\"name\":\"" name "\",\"arguments\":\"" args "\"}"
+#define ARGUMENTS(args)      "\"function\":{\"arguments\":\"" args "\"}"
+#define DONE                 "[DONE]"
+#define A                    "{\\\"a\\\":1}"
+#define B                    "{\\\"b\\\":2}"
 
 struct sample {
     const char *about;
@@ -38,46 +34,61 @@ struct sample {
 static const struct sample samples[] = {
     /* the end of a stream */
     {"10, 11: padded sentinel", {TEXT("hi"), FINISH("stop"), "  [DONE] "}, "text=hi stop=end"},
-    {"12: nothing counts after it", {TEXT("hi"), DONE, TEXT("!"), FINISH("length")},
+    {"12: nothing counts after it",
+     {TEXT("hi"), DONE, TEXT("!"), FINISH("length")},
      "text=hi stop=end"},
     {"23: only the sentinel", {TEXT("hi"), DONE}, "text=hi stop=end"},
-    {"23: only the sentinel, with a call", {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"), DONE},
+    {"23: only the sentinel, with a call",
+     {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"), DONE},
      "f({\"a\":1}) stop=tool_use"},
     {"24: a sentinel and nothing else", {DONE}, "stop=null error=stream_truncated"},
     {"51: no choice at all", {"{\"choices\":[]}", DONE}, "stop=null error=stream_truncated"},
-    {"73: a call without an end", {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}")},
+    {"73: a call without an end",
+     {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}")},
      "f({\"a\":1}) stop=null error=stream_truncated"},
-    {"an empty reason is none", {"{\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}"},
+    {"an empty reason is none",
+     {"{\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}"},
      "text=a stop=null error=stream_truncated"},
-    {"cut JSON in the middle", {TEXT("a"), "{\"choices\":[{", TEXT("b"), FINISH("stop")},
+    {"cut JSON in the middle",
+     {TEXT("a"), "{\"choices\":[{", TEXT("b"), FINISH("stop")},
      "text=a stop=null error=server"},
-    {"cut JSON at the end", {TEXT("a"), "{\"choices\":[{"},
+    {"cut JSON at the end",
+     {TEXT("a"), "{\"choices\":[{"},
      "text=a stop=null error=stream_truncated"},
     {"9: cut JSON behind the end", {TEXT("a"), FINISH("stop"), "{\"usage\":{"}, "text=a stop=end"},
     {"words between", {TEXT("a"), "keep-alive", TEXT("b"), FINISH("stop")}, "text=ab stop=end"},
-    {"words at the end", {TEXT("a"), "Internal Server Error"},
+    {"words at the end",
+     {TEXT("a"), "Internal Server Error"},
      "text=a stop=null error=stream_truncated"},
     {"other reasons", {TEXT("a"), FINISH("model_length")}, "text=a stop=length"},
     {"other reasons", {TEXT("a"), FINISH("content_filter")}, "text=a stop=content_filter"},
     {"28: reason error", {TEXT("a"), FINISH("error")}, "text=a stop=error error=server"},
-    {"46: malformed call", {FINISH("malformed_function_call")},
+    {"46: malformed call",
+     {FINISH("malformed_function_call")},
      "stop=error error=tool_call_malformed"},
     {"unknown reason", {TEXT("a"), FINISH("bored")}, "text=a stop=end"},
     {"71: length beats calls",
      {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"), FINISH("length")},
      "f({\"a\":1}) stop=length"},
-    {"29: error alone", {"{\"error\":{\"message\":\"m\",\"code\":429}}"},
+    {"29: error alone",
+     {"{\"error\":{\"message\":\"m\",\"code\":429}}"},
      "stop=error error=rate_limit"},
     {"28: error in the choice",
      {TEXT("a"), "{\"choices\":[{\"delta\":{},\"error\":{\"code\":502,\"message\":\"m\"}}]}", DONE},
      "text=a stop=error error=server"},
-    {"empty error", {"{\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}", DONE},
+    {"empty error",
+     {"{\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}", DONE},
      "text=a stop=end"},
 
     /* text */
-    {"15: a pair over two deltas", {TEXT("a\\ud83d"), TEXT("\\ude00b"), DONE},
-     "text=a\xF0\x9F\x98\x80" "b stop=end"},
-    {"15: a half alone", {TEXT("a\\ud83d"), TEXT("b"), DONE}, "text=a\xEF\xBF\xBD" "b stop=end"},
+    {"15: a pair over two deltas",
+     {TEXT("a\\ud83d"), TEXT("\\ude00b"), DONE},
+     "text=a\xF0\x9F\x98\x80"
+     "b stop=end"},
+    {"15: a half alone",
+     {TEXT("a\\ud83d"), TEXT("b"), DONE},
+     "text=a\xEF\xBF\xBD"
+     "b stop=end"},
     {"15: in arguments",
      {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", "\\ud83d") "}"),
       CALLS("{\"index\":0," ARGUMENTS("\\ude00") "}"), DONE},
@@ -91,13 +102,15 @@ static const struct sample samples[] = {
      {"{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"B\"}},{\"delta\":{\"content\":\"A\"}}]}",
       DONE},
      "text=A stop=end"},
-    {"a whole message as an event", {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}", DONE},
+    {"a whole message as an event",
+     {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}", DONE},
      "text=a stop=end"},
     {"a delta beside the whole so far",
      {"{\"choices\":[{\"delta\":{\"content\":\"a\"},\"message\":{\"content\":\"a\"}}]}",
       "{\"choices\":[{\"delta\":{\"content\":\"b\"},\"message\":{\"content\":\"ab\"}}]}", DONE},
      "text=ab stop=end"},
-    {"83: refusal beats stop", {CHUNK("\"refusal\":\"no\""), FINISH("stop")},
+    {"83: refusal beats stop",
+     {CHUNK("\"refusal\":\"no\""), FINISH("stop")},
      "refusal=no stop=refusal"},
 
     /* reasoning */
@@ -107,7 +120,8 @@ static const struct sample samples[] = {
             "{\"type\":\"reasoning.encrypted\",\"data\":\"x\"}]"),
       DONE},
      "reasoning=ab stop=end"},
-    {"81: one of two", {CHUNK("\"reasoning\":\"a\",\"reasoning_content\":\"a\""), DONE},
+    {"81: one of two",
+     {CHUNK("\"reasoning\":\"a\",\"reasoning_content\":\"a\""), DONE},
      "reasoning=a stop=end"},
     {"82: parts beside a field",
      {CHUNK("\"reasoning\":\"a\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"a\"},"
@@ -123,10 +137,12 @@ static const struct sample samples[] = {
       CALLS("{\"index\":0," ARGUMENTS(B) "}"), FINISH("tool_calls")},
      "f({\"a\":1}) f({\"b\":2}) stop=tool_use"},
     {"49: without ids, other names",
-     {CALLS("{\"index\":0," FUNCTION("f", A) "}"), CALLS("{\"index\":0," FUNCTION("g", B) "}"), DONE},
+     {CALLS("{\"index\":0," FUNCTION("f", A) "}"), CALLS("{\"index\":0," FUNCTION("g", B) "}"),
+      DONE},
      "f({\"a\":1}) g({\"b\":2}) stop=tool_use"},
     {"49: without ids, one name",
-     {CALLS("{\"index\":0," FUNCTION("f", A) "}"), CALLS("{\"index\":0," FUNCTION("f", B) "}"), DONE},
+     {CALLS("{\"index\":0," FUNCTION("f", A) "}"), CALLS("{\"index\":0," FUNCTION("f", B) "}"),
+      DONE},
      "f({\"a\":1}) f({\"b\":2}) stop=tool_use"},
     {"51: neither index nor id",
      {CALLS("{" FUNCTION("f", A) "}"), CALLS("{" FUNCTION("g", B) "}"), DONE},
@@ -134,22 +150,23 @@ static const struct sample samples[] = {
     {"51: neither, without arguments",
      {CALLS("{" FUNCTION("f", "") "}"), CALLS("{" FUNCTION("g", "") "}"), DONE},
      "f() g() stop=tool_use"},
-    {"53: fragment of nothing", {CALLS("{\"index\":0," ARGUMENTS(A) "}"), TEXT("a"), FINISH("tool_calls")},
+    {"53: fragment of nothing",
+     {CALLS("{\"index\":0," ARGUMENTS(A) "}"), TEXT("a"), FINISH("tool_calls")},
      "text=a stop=end"},
     {"55: all in every chunk, no index",
-     {CALLS("{\"id\":\"x\"," FUNCTION("f", "{\\\"a\\\"") "}"), CALLS("{\"id\":\"x\"," FUNCTION("f", ":1}") "}"),
-      DONE},
+     {CALLS("{\"id\":\"x\"," FUNCTION("f", "{\\\"a\\\"") "}"),
+      CALLS("{\"id\":\"x\"," FUNCTION("f", ":1}") "}"), DONE},
      "f({\"a\":1}) stop=tool_use"},
     {"55: name in every chunk, no id",
-     {CALLS("{\"index\":0," FUNCTION("f", "{\\\"a\\\"") "}"), CALLS("{\"index\":0," FUNCTION("f", ":1}") "}"),
-      DONE},
+     {CALLS("{\"index\":0," FUNCTION("f", "{\\\"a\\\"") "}"),
+      CALLS("{\"index\":0," FUNCTION("f", ":1}") "}"), DONE},
      "f({\"a\":1}) stop=tool_use"},
     {"a new id in every chunk",
      {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", "") "}"),
       CALLS("{\"index\":0,\"id\":\"y\"," ARGUMENTS("{\\\"a\\\"") "}"),
       CALLS("{\"index\":0,\"id\":\"z\"," ARGUMENTS(":1}") "}"), DONE},
      "f({\"a\":1}) stop=tool_use"},
-    {"56: name in pieces, with the id", 
+    {"56: name in pieces, with the id",
      {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("get_", "") "}"),
       CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("it", "") "}"), DONE},
      "get_it() stop=tool_use"},
@@ -158,30 +175,32 @@ static const struct sample samples[] = {
       CALLS("{\"index\":0," FUNCTION("get_it", A) "}"), DONE},
      "get_it({\"a\":1}) stop=tool_use"},
     {"57: the id comes late",
-     {CALLS("{\"index\":0," FUNCTION("f", "") "}"), CALLS("{\"index\":0,\"id\":\"x\"," ARGUMENTS(A) "}"),
-      DONE},
+     {CALLS("{\"index\":0," FUNCTION("f", "") "}"),
+      CALLS("{\"index\":0,\"id\":\"x\"," ARGUMENTS(A) "}"), DONE},
      "f({\"a\":1}) stop=tool_use"},
     {"the name comes after the arguments",
      {CALLS("{\"index\":0,\"id\":\"x\"," ARGUMENTS("{\\\"a\\\"") "}"),
       CALLS("{\"index\":0," FUNCTION("f", ":1}") "}"), DONE},
      "f({\"a\":1}) stop=tool_use"},
     {"62: any value",
-     {CALLS("{\"index\":0,\"id\":\"x\",\"function\":{\"name\":\"f\",\"arguments\":[1,null]}}"), DONE},
+     {CALLS("{\"index\":0,\"id\":\"x\",\"function\":{\"name\":\"f\",\"arguments\":[1,null]}}"),
+      DONE},
      "f([1,null]) stop=tool_use"},
     {"66: the same object again",
      {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"),
       CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"), DONE},
      "f({\"a\":1}{\"a\":1}) stop=tool_use"},
     {"67: another object without a name",
-     {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"), CALLS("{\"index\":0," ARGUMENTS(B) "}"),
-      DONE},
+     {CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", A) "}"),
+      CALLS("{\"index\":0," ARGUMENTS(B) "}"), DONE},
      "f({\"a\":1}{\"b\":2}) stop=tool_use"},
     {"146: odd indices",
      {CALLS("{\"index\":-1,\"id\":\"x\"," FUNCTION("f", A) "}"),
       CALLS("{\"index\":4294967295,\"id\":\"y\"," FUNCTION("g", B) "}"), DONE},
      "f({\"a\":1}) g({\"b\":2}) stop=tool_use"},
     {"one entry that is no list",
-     {CHUNK("\"tool_calls\":{\"id\":\"x\"," FUNCTION("f", A) "}"), DONE}, "f({\"a\":1}) stop=tool_use"},
+     {CHUNK("\"tool_calls\":{\"id\":\"x\"," FUNCTION("f", A) "}"), DONE},
+     "f({\"a\":1}) stop=tool_use"},
     {"entries that are none", {CALLS("null,7,\"x\",{}"), TEXT("a"), DONE}, "text=a stop=end"},
 };
 
@@ -217,11 +236,14 @@ static void test_usage(void **state)
 {
     (void)state;
     static const char *const events[] = {
-        TEXT("a"), FINISH("stop"),
+        TEXT("a"),
+        FINISH("stop"),
         "{\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5,"
         "\"prompt_tokens_details\":{\"cached_tokens\":4,\"cache_write_tokens\":2},"
         "\"completion_tokens_details\":{\"reasoning_tokens\":3}}}",
-        "{\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}", DONE, NULL};
+        "{\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}",
+        DONE,
+        NULL};
     struct answer answer;
     answer_read_events(&answer, &wire_openai_chat, events);
     const struct usage *usage = &answer.collect.usage;
@@ -263,7 +285,8 @@ static const struct {
      "\"finish_reason\":\"stop\"}]}",
      "text=a reasoning=r stop=end"},
     {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}", "text=a stop=end"},
-    {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n", "text=a stop=end"}, /* 17 */
+    {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
+     "text=a stop=end"}, /* 17 */
     {"{\"choices\":[]}", "stop=null error=server"},
     {"{\"id\":\"x\"}", "stop=null error=server"},
     {"{\"choices\":[{\"mess", "stop=null error=stream_truncated"},
@@ -329,7 +352,9 @@ static void test_too_many_calls(void **state)
     struct text body = TEXT_INIT;
     struct answer answer;
     for (int i = 0; i < 5000; i++)
-        text_printf(&body, "data: " CALLS("{\"index\":%d,\"id\":\"c%d\"," FUNCTION("f", A) "}") "\n\n", i, i);
+        text_printf(&body,
+                    "data: " CALLS("{\"index\":%d,\"id\":\"c%d\"," FUNCTION("f", A) "}") "\n\n", i,
+                    i);
     answer_read(&answer, &wire_openai_chat, body.data, body.length, 0, true);
     assert_false(answer.succeeded);
     assert_int_equal(answer.stream.error.kind, ERROR_SERVER);
@@ -368,329 +393,6 @@ static void test_reading_without_memory(void **state)
     }
 }
 
-/* ---- requests ---- */
-
-static struct tool_definition tool_list[] = {
-    {"add", "Adds.", "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}"},
-    {"now", "", ""},
-};
-
-static void add(struct history *history, struct item *item)
-{
-    struct error error = ERROR_INIT;
-    assert_true(history_append(history, item, &error));
-}
-
-static void say(struct history *history, enum item_role role, const char *text)
-{
-    enum part_kind kind = role == ROLE_ASSISTANT ? PART_OUTPUT_TEXT : PART_INPUT_TEXT;
-    add(history, item_message(role, kind, text, strlen(text)));
-}
-
-static void call(struct history *history, const char *id, const char *name, const char *arguments,
-                 bool valid)
-{
-    add(history, item_call(id, name, arguments, strlen(arguments), valid));
-}
-
-static void answer_call(struct history *history, const char *id, const char *text, bool is_error)
-{
-    add(history, item_output(id, text, strlen(text), is_error));
-}
-
-static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
-                       const struct request_config *config)
-{
-    struct request request = {.system = "Be brief.",
-                              .items = history->items,
-                              .item_count = history->count,
-                              .tools = tools,
-                              .config = config};
-    struct error error = ERROR_INIT;
-    struct text body = TEXT_INIT;
-    bool written = wire_openai_chat.write(&body, provider, "m1", &request, &error);
-    assert_string_equal(error.message, "");
-    assert_true(written);
-    json_t *document = json_parse(body.data, body.length, NULL, &error);
-    assert_string_equal(error.message, "");
-    json_decref(document);
-    return text_take(&body, NULL);
-}
-
-static void messages_are(const char *provider, const struct history *history, const char *expected)
-{
-    char *body = write_for(provider, history, NULL, NULL);
-    const char *messages = strstr(body, "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}");
-    assert_non_null(messages);
-    messages = strchr(messages, '}') + 1;
-    assert_int_equal(strlen(messages), strlen(expected) + 2);
-    assert_memory_equal(messages, expected, strlen(expected));
-    assert_string_equal(messages + strlen(expected), "]}");
-    free(body);
-}
-
-static void fill_conversation_with(struct history *history, const char *arguments)
-{
-    say(history, ROLE_USER, "Hi \"you\"\n\xE6\x97\xA5");
-    say(history, ROLE_ASSISTANT, "On it.");
-    call(history, "c1", "add", arguments, true);
-    call(history, "c2", "add", "{\"n\": oops", false);
-    answer_call(history, "c1", "3", false);
-    answer_call(history, "c2", "no JSON", true);
-}
-
-static void fill_conversation(struct history *history)
-{
-    fill_conversation_with(history, "{\"n\": 2512292042121000001}");
-}
-
-#define CONVERSATION                                                                               \
-    ",{\"role\":\"user\",\"content\":\"Hi \\\"you\\\"\\n\xE6\x97\xA5\"}"                           \
-    ",{\"role\":\"assistant\",\"content\":\"On it.\",\"tool_calls\":["                             \
-    "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\","                         \
-    "\"arguments\":\"{\\\"n\\\": 2512292042121000001}\"}},"                                        \
-    "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"add\",\"arguments\":\"{}\"}}]}" \
-    ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"3\"}"                               \
-    ",{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"Error: no JSON\"}"
-
-static void test_golden_request(void **state)
-{
-    (void)state;
-    static const char *const stop[] = {"END", NULL};
-    struct request_config config = {100, 0.1, 0.5, 40, stop, "low"};
-    struct toolset tools = {.items = tool_list, .count = 2};
-    struct history history;
-    history_init(&history);
-    fill_conversation(&history);
-    char *body = write_for("openai", &history, &tools, &config);
-    assert_string_equal(
-        body,
-        "{\"model\":\"m1\",\"stream\":true,\"stream_options\":{\"include_usage\":true},"
-        "\"max_completion_tokens\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
-        "\"reasoning_effort\":\"low\",\"tools\":["
-        "{\"type\":\"function\",\"function\":{\"name\":\"add\",\"description\":\"Adds.\","
-        "\"parameters\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}}},"
-        "{\"type\":\"function\",\"function\":{\"name\":\"now\","
-        "\"parameters\":{\"type\":\"object\",\"properties\":{}}}}],"
-        "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}" CONVERSATION "]}");
-    free(body);
-    body = write_for("groq", &history, NULL, &config);
-    assert_non_null(strstr(body, "\"max_tokens\":100"));
-    assert_null(strstr(body, "\"tools\""));
-    free(body);
-    history_release(&history);
-    toolset_release(&tools);
-}
-
-static void test_unset_values_stay_away(void **state)
-{
-    (void)state;
-    struct request_config config = REQUEST_CONFIG_INIT;
-    struct history history;
-    history_init(&history);
-    char *body = write_for("openai", &history, NULL, &config);
-    assert_string_equal(body,
-                        "{\"model\":\"m1\",\"stream\":true,\"stream_options\":{\"include_usage\":true},"
-                        "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}]}");
-    free(body);
-    history_release(&history);
-}
-
-/* D17: the next request begins with the bytes of this one, and old items are not written anew. */
-static void test_prefix(void **state)
-{
-    (void)state;
-    struct toolset tools = {.items = tool_list, .count = 2};
-    struct history history;
-    history_init(&history);
-    fill_conversation(&history);
-    char *first = write_for("openai", &history, &tools, NULL);
-    const char *kept = history.items[0]->wire[WIRE_OPENAI_CHAT].data;
-    assert_non_null(kept);
-    say(&history, ROLE_ASSISTANT, "Done.");
-    say(&history, ROLE_USER, "Thanks");
-    char *second = write_for("openai", &history, &tools, NULL);
-    assert_ptr_equal(history.items[0]->wire[WIRE_OPENAI_CHAT].data, kept);
-    assert_memory_equal(first, second, strlen(first) - strlen("]}"));
-    free(first);
-    free(second);
-    history_release(&history);
-    toolset_release(&tools);
-}
-
-/* D13: a batch's results stand in call order right behind it, wherever they were stored. */
-static void test_order_of_results(void **state)
-{
-    (void)state;
-    struct history history;
-    history_init(&history);
-    call(&history, "c1", "f", "{}", true);
-    call(&history, "c2", "f", "", true);
-    answer_call(&history, "c2", "two", false);
-    say(&history, ROLE_USER, "and?");
-    answer_call(&history, "c1", "error: one", true);
-    messages_are("openai", &history,
-                 ",{\"role\":\"assistant\",\"content\":null,\"tool_calls\":["
-                 "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},"
-                 "{\"id\":\"c2\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}"
-                 ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"error: one\"}"
-                 ",{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"two\"}"
-                 ",{\"role\":\"user\",\"content\":\"and?\"}");
-    history_release(&history);
-}
-
-static void test_messages_of_the_assistant(void **state)
-{
-    (void)state;
-    struct history history;
-    history_init(&history);
-    say(&history, ROLE_ASSISTANT, "one");
-    say(&history, ROLE_ASSISTANT, "two");
-    add(&history, item_reasoning("hm", 2));
-    say(&history, ROLE_USER, "");
-    say(&history, ROLE_ASSISTANT, "");
-    say(&history, ROLE_SYSTEM, "Note.");
-    messages_are("openai", &history,
-                 ",{\"role\":\"assistant\",\"content\":\"one\"}"
-                 ",{\"role\":\"assistant\",\"content\":\"two\"}"
-                 ",{\"role\":\"user\",\"content\":\"\"}"
-                 ",{\"role\":\"system\",\"content\":\"Note.\"}");
-    history_release(&history);
-}
-
-/* The texts of one response are one message, with its calls. */
-static void test_one_response_is_one_message(void **state)
-{
-    (void)state;
-    struct origin *origin = origin_new("openai", "m1");
-    struct history history;
-    history_init(&history);
-    say(&history, ROLE_ASSISTANT, "a\"");
-    call(&history, "c1", "f", "{}", true);
-    say(&history, ROLE_ASSISTANT, "\"b");
-    say(&history, ROLE_ASSISTANT, "c");
-    for (size_t i = 0; i < history.count; i++)
-        history.items[i]->origin = origin_ref(origin);
-    answer_call(&history, "c1", "ok", false);
-    messages_are("openai", &history,
-                 ",{\"role\":\"assistant\",\"content\":\"a\\\"\\\"bc\",\"tool_calls\":["
-                 "{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}"
-                 ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"ok\"}");
-    origin_unref(origin);
-    history_release(&history);
-}
-
-/* 80: who wants the reasoning back gets it, with every message; nobody else does. */
-static void test_reasoning_goes_back(void **state)
-{
-    (void)state;
-    struct history history;
-    history_init(&history);
-    add(&history, item_reasoning("Need ", 5));
-    add(&history, item_reasoning("it.", 3));
-    say(&history, ROLE_ASSISTANT, "On it.");
-    say(&history, ROLE_USER, "So?");
-    say(&history, ROLE_ASSISTANT, "Yes.");
-    messages_are("deepseek", &history,
-                 ",{\"role\":\"assistant\",\"content\":\"On it.\",\"reasoning_content\":\"Need it.\"}"
-                 ",{\"role\":\"user\",\"content\":\"So?\"}"
-                 ",{\"role\":\"assistant\",\"content\":\"Yes.\",\"reasoning_content\":\"\"}");
-    messages_are("openai", &history,
-                 ",{\"role\":\"assistant\",\"content\":\"On it.\"}"
-                 ",{\"role\":\"user\",\"content\":\"So?\"}"
-                 ",{\"role\":\"assistant\",\"content\":\"Yes.\"}");
-    history_release(&history);
-}
-
-/* D14, 122: odd ids are mapped, the same for call and result, except for who gave them; odd
- * names are made acceptable. */
-static void test_ids_and_names(void **state)
-{
-    (void)state;
-    struct history history;
-    history_init(&history);
-    call(&history, "functions.f:0", "functions.f", "{}", true);
-    answer_call(&history, "functions.f:0", "ok", false);
-    char *body = write_for("openai", &history, NULL, NULL);
-    assert_null(strstr(body, "functions.f"));
-    assert_non_null(strstr(body, "\"name\":\"functions_f\""));
-    char id[64] = "", result[64] = "";
-    assert_int_equal(sscanf(strstr(body, "\"id\":"), "\"id\":\"%63[^\"]\"", id), 1);
-    assert_int_equal(sscanf(strstr(body, "tool_call_id"), "tool_call_id\":\"%63[^\"]\"", result), 1);
-    assert_string_equal(id, result);
-    free(body);
-
-    history.items[0]->origin = origin_new("kimi", "m1");
-    body = write_for("kimi", &history, NULL, NULL);
-    assert_non_null(strstr(body, "\"id\":\"functions.f:0\""));
-    assert_non_null(strstr(body, "\"tool_call_id\":\"functions.f:0\""));
-    free(body);
-
-    body = write_for("mistral", &history, NULL, NULL);
-    assert_int_equal(sscanf(strstr(body, "\"id\":"), "\"id\":\"%63[^\"]\"", id), 1);
-    assert_int_equal(strlen(id), 9);
-    assert_int_equal(strcspn(id, "_-:."), 9);
-    free(body);
-    history_release(&history);
-}
-
-/* 15: nothing lone ever leaves, not even escaped within arguments. */
-static void test_lone_surrogates_in_arguments(void **state)
-{
-    (void)state;
-    struct history history;
-    history_init(&history);
-    call(&history, "c1", "f", "{\"a\":\"x\\ud83d\"}", true);
-    answer_call(&history, "c1", "ok", false);
-    char *body = write_for("openai", &history, NULL, NULL);
-    assert_null(strstr(body, "ud83d"));
-    assert_non_null(strstr(body, "{\\\"a\\\":\\\"x\xEF\xBF\xBD\\\"}"));
-    free(body);
-    history_release(&history);
-}
-
-static void test_unpaired_history_is_refused(void **state)
-{
-    (void)state;
-    struct history history;
-    struct error error = ERROR_INIT;
-    struct text body = TEXT_INIT;
-    history_init(&history);
-    call(&history, "c1", "f", "{}", true);
-    struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_openai_chat.write(&body, "openai", "m1", &request, &error));
-    assert_int_equal(error.kind, ERROR_INTERNAL);
-    assert_non_null(strstr(error.message, "c1"));
-    text_release(&body);
-    history_release(&history);
-}
-
-static void test_writing_without_memory(void **state)
-{
-    (void)state;
-    bool failed = true;
-    for (int allowed = 0; failed; allowed++) {
-        struct request_config config = {100, 0.1, 0.5, 40, NULL, "low"};
-        struct toolset tools = {.items = tool_list, .count = 2};
-        struct history history;
-        struct error error = ERROR_INIT;
-        struct text body = TEXT_INIT;
-        history_init(&history);
-        /* jansson asserts when it has no memory for a number of more than 16 digits. */
-        fill_conversation_with(&history, "{\"n\": 7}");
-        struct request request = {
-            "Be brief.", history.items, history.count, &tools, &config};
-        fail_after(allowed);
-        bool written = wire_openai_chat.write(&body, "openai", "m1", &request, &error);
-        failed = fail_never();
-        assert_true(written || failed);
-        assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);
-        text_release(&body);
-        history_release(&history);
-        toolset_release(&tools);
-    }
-}
-
 int main(void)
 {
     json_set_alloc_funcs(malloc, free);
@@ -706,17 +408,6 @@ int main(void)
         cmocka_unit_test(test_many_deltas),
         cmocka_unit_test(test_too_many_calls),
         cmocka_unit_test(test_reading_without_memory),
-        cmocka_unit_test(test_golden_request),
-        cmocka_unit_test(test_unset_values_stay_away),
-        cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_order_of_results),
-        cmocka_unit_test(test_messages_of_the_assistant),
-        cmocka_unit_test(test_one_response_is_one_message),
-        cmocka_unit_test(test_reasoning_goes_back),
-        cmocka_unit_test(test_ids_and_names),
-        cmocka_unit_test(test_lone_surrogates_in_arguments),
-        cmocka_unit_test(test_unpaired_history_is_refused),
-        cmocka_unit_test(test_writing_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

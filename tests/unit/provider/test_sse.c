@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "failing.h"
 #include "provider/sse.h"
+#include "unit/base/failing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -26,25 +26,34 @@ struct sample {
 
 static const struct sample samples[] = {
     {"data: a\n\ndata: b\n\n", "a|b|"},
-    {"data: a\r\n\r\ndata: b\r\n\r\n", "a|b|"},          /* 1 */
-    {"data: a\r\rdata: b\r\r", "a|b|"},                  /* 2 */
-    {"data: a\n\r\ndata: b\r\n\n", "a|b|"},              /* 2: mixed */
-    {"data: a\r\n\rdata: b\n\r", "a|b|"},                /* 2 */
+    {"data: a\r\n\r\ndata: b\r\n\r\n", "a|b|"},                                  /* 1 */
+    {"data: a\r\rdata: b\r\r", "a|b|"},                                          /* 2 */
+    {"data: a\n\r\ndata: b\r\n\n", "a|b|"},                                      /* 2: mixed */
+    {"data: a\r\n\rdata: b\n\r", "a|b|"},                                        /* 2 */
     {"data: \xE6\x97\xA5\xF0\x9F\x8C\xA7\n\n", "\xE6\x97\xA5\xF0\x9F\x8C\xA7|"}, /* 3 */
-    {": PROCESSING\n\n:\n\n: ping\ndata: a\n\n", "a|"},  /* 4 */
-    {"data:\n\ndata: \n\ndata\n\nid: 7\nretry: 9\n\ndata: a\n\n", "a|"}, /* 5 */
-    {"data:   \t\n\n", ""},                              /* 5 */
-    {"id: 1\n\n: ping\n\ndata: a\n\n", "a|"},            /* 27 */
-    {"data:a\nevent:x\n\n", "a|"},                       /* 6 */
-    {"data:  a\n\n", " a|"},                             /* 6: one space only */
-    {"data: {\ndata:  1\ndata: }\n\n", "{\n 1\n}|"},     /* 7 */
-    {"data: a\n: x\nid: 2\ndata: b\n\n", "a\nb|"},       /* 7 */
+    {": PROCESSING\n\n:\n\n: ping\ndata: a\n\n", "a|"},                          /* 4 */
+    {"data:\n\ndata: \n\ndata\n\nid: 7\nretry: 9\n\ndata: a\n\n", "a|"},         /* 5 */
+    {"data:   \t\n\n", ""},                                                      /* 5 */
+    {"id: 1\n\n: ping\n\ndata: a\n\n", "a|"},                                    /* 27 */
+    {"data:a\nevent:x\n\n", "a|"},                                               /* 6 */
+    {"data:  a\n\n", " a|"},                         /* 6: one space only */
+    {"data: {\ndata:  1\ndata: }\n\n", "{\n 1\n}|"}, /* 7 */
+    {"data: a\n: x\nid: 2\ndata: b\n\n", "a\nb|"},   /* 7 */
     {"data: a\ndata\n\n", "a\n|"},
-    {"\xEF\xBB\xBF" "data: a\n\n", "a|"},                /* 8 */
-    {"\xEF\xBB\xBF\xEF\xBB\xBF" "data: a\n\ndata: b\n\n", "b|"}, /* 8: exactly one */
-    {"\xEF\xBB" "data: a\n\ndata: b\n\n", "b|"},
-    {"data: \xEF\xBB\xBF" "a\n\n", "\xEF\xBB\xBF" "a|"},
-    {"data: a\n\ndata: b", "a|b|"},                      /* 9 */
+    {"\xEF\xBB\xBF"
+     "data: a\n\n",
+     "a|"}, /* 8 */
+    {"\xEF\xBB\xBF\xEF\xBB\xBF"
+     "data: a\n\ndata: b\n\n",
+     "b|"}, /* 8: exactly one */
+    {"\xEF\xBB"
+     "data: a\n\ndata: b\n\n",
+     "b|"},
+    {"data: \xEF\xBB\xBF"
+     "a\n\n",
+     "\xEF\xBB\xBF"
+     "a|"},
+    {"data: a\n\ndata: b", "a|b|"}, /* 9 */
     {"data: a\n\ndata: b\n", "a|b|"},
     {"data: a\r\n\r\ndata: b\r", "a|b|"},
     {"event: end\ndata:   [DONE]  \n\n", "  [DONE]  |"}, /* 11: trimming is the decoder's */
@@ -53,8 +62,7 @@ static const struct sample samples[] = {
     {"", ""},
 };
 
-static void feed_cut(struct sse *sse, const char *bytes, size_t length, size_t first,
-                     size_t second)
+static void feed_cut(struct sse *sse, const char *bytes, size_t length, size_t first, size_t second)
 {
     struct error error = ERROR_INIT;
     assert_true(sse_feed(sse, bytes, first, &error));

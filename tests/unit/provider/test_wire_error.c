@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "failing.h"
 #include "provider/wire_error.h"
+#include "unit/base/failing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -46,7 +46,8 @@ static const struct sample bodies[] = {
     {500, "", ERROR_SERVER, true, "HTTP 500 without an explanation"},
     {500, "{\"error\":{}}", ERROR_SERVER, true, "HTTP 500: {\"error\":{}}"},
     {400, "{\"error\":{\"message\":\"a\\u0000b\\u001b[31mc\\n\\nd\"}}", ERROR_BAD_REQUEST, false,
-     "a\xEF\xBF\xBD" "b[31mc d"},
+     "a\xEF\xBF\xBD"
+     "b[31mc d"},
     {400, "bad \xFF byte", ERROR_BAD_REQUEST, false, "HTTP 400: bad \xEF\xBF\xBD byte"},
     {400,
      "{\"error\":{\"message\":\"Provider returned error\",\"code\":400,\"metadata\":{\"raw\":"
@@ -59,7 +60,8 @@ static const struct sample bodies[] = {
     {429, "{\"error\":{\"message\":\"pay\",\"code\":\"insufficient_quota\"}}", ERROR_RATE_LIMIT,
      false, "pay"},
     {429, "", ERROR_RATE_LIMIT, true, "HTTP 429 without an explanation"},
-    {529, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
+    {529,
+     "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
      ERROR_OVERLOADED, true, "Overloaded"},
     {503, "{\"error\":{\"type\":\"overloaded_error\",\"message\":\"later\"}}", ERROR_OVERLOADED,
      true, "later"},
@@ -87,17 +89,20 @@ static const struct sample bodies[] = {
      "and `max_tokens` exceed context limit: 1 + 2 > 2\"}}",
      ERROR_CONTEXT_OVERFLOW, false,
      "input length and `max_tokens` exceed context limit: 1 + 2 > 2"},
-    {500, "{\"error\":\"the request exceeds the available context size\"}",
-     ERROR_CONTEXT_OVERFLOW, false, "the request exceeds the available context size"},
+    {500, "{\"error\":\"the request exceeds the available context size\"}", ERROR_CONTEXT_OVERFLOW,
+     false, "the request exceeds the available context size"},
 
     /* what the model or a filter did (46) */
-    {400, "{\"error\":{\"message\":\"m\",\"code\":\"tool_use_failed\",\"failed_generation\":\"<f>\"}}",
+    {400,
+     "{\"error\":{\"message\":\"m\",\"code\":\"tool_use_failed\",\"failed_generation\":\"<f>\"}}",
      ERROR_TOOL_CALL_MALFORMED, true, "m: <f>"},
     {400,
      "{\"error\":{\"code\":\"content_filter\",\"message\":\"m\",\"innererror\":{\"code\":"
      "\"ResponsibleAIPolicyViolation\"}}}",
      ERROR_CONTENT_FILTER, false, "m"},
-    {400, "{\"error\":{\"code\":400,\"message\":\"API key not valid.\",\"status\":\"INVALID_ARGUMENT\"}}",
+    {400,
+     "{\"error\":{\"code\":400,\"message\":\"API key not "
+     "valid.\",\"status\":\"INVALID_ARGUMENT\"}}",
      ERROR_AUTH, false, "API key not valid."},
 };
 
@@ -163,7 +168,11 @@ static void test_no_error(void **state)
         "{\"type\":\"status\",\"message\":\"warming up\"}",
         "{\"type\":\"message_start\",\"message\":{\"content\":[]}}",
         "{\"content\":[],\"message\":\"hello\"}",
-        "[]", "17", "\"text\"", "null", "{}",
+        "[]",
+        "17",
+        "\"text\"",
+        "null",
+        "{}",
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct error error = ERROR_INIT;
@@ -216,8 +225,8 @@ int main(void)
 {
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bodies),       cmocka_unit_test(test_events),
-        cmocka_unit_test(test_no_error),     cmocka_unit_test(test_large_bodies),
+        cmocka_unit_test(test_bodies),    cmocka_unit_test(test_events),
+        cmocka_unit_test(test_no_error),  cmocka_unit_test(test_large_bodies),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,8 @@
 #ifndef TEST_WIRE_TEST_H
 #define TEST_WIRE_TEST_H
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 

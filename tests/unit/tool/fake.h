@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#undef fail /* mortise_call_ops has one too */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,21 +32,19 @@
         .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = tool}
 
 #define FAKE_SHAPE(type, table)                                                                    \
-    static const mortise_shape type##_shape = {                                                    \
-        .size = sizeof(mortise_shape),                                                             \
-        .struct_size = sizeof(struct type),                                                        \
-        .field_size = sizeof(mortise_field),                                                       \
-        .field_count = sizeof(table) / sizeof(*(table)),                                           \
-        .fields = (table)}
+    static const mortise_shape type##_shape = {.size = sizeof(mortise_shape),                      \
+                                               .struct_size = sizeof(struct type),                 \
+                                               .field_size = sizeof(mortise_field),                \
+                                               .field_count = sizeof(table) / sizeof(*(table)),    \
+                                               .fields = (table)}
 
 /* A field of `struct type`, whose bool seen_NAME tells whether it came;
  * then its options, at least `.flags = 0`. */
 #define FAKE_FIELD(type, member, sort, ...)                                                        \
-    {.name = #member,                                                                              \
-     .kind = (sort),                                                                               \
-     .offset = offsetof(struct type, member),                                                      \
-     .seen_offset = offsetof(struct type, seen_##member),                                          \
-     __VA_ARGS__}
+    {                                                                                              \
+        .name = #member, .kind = (sort), .offset = offsetof(struct type, member),                  \
+        .seen_offset = offsetof(struct type, seen_##member), __VA_ARGS__                           \
+    }
 
 /* NULL-terminated lists; they, and their registry, live as long as the test. */
 struct registry *fake_registry(const mortise_tool *const *tools, const mortise_hooks *const *hooks);

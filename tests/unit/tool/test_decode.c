@@ -167,9 +167,9 @@ static void test_lossless_coercions(void **state)
 {
     (void)state;
     struct arena memory;
-    const struct all *all =
-        decode_all("{\"whole\":\"5\",\"number\":\"2.5\",\"flag\":\"false\",\"integers\":[\"6\",7.0]}",
-                   &memory);
+    const struct all *all = decode_all(
+        "{\"whole\":\"5\",\"number\":\"2.5\",\"flag\":\"false\",\"integers\":[\"6\",7.0]}",
+        &memory);
     assert_int_equal(all->whole, 5);
     assert_true(all->number == 2.5);
     assert_false(all->flag);
@@ -258,14 +258,13 @@ static void test_several_problems(void **state)
     struct arena memory;
     struct error error = ERROR_INIT;
     arena_init(&memory, NULL, 0);
-    assert_null(decode(&place_args_shape, "{\"loc\":\"Oslo\",\"days\":\"x\",\"unit\":null}", &memory,
-                       &error));
+    assert_null(decode(&place_args_shape, "{\"loc\":\"Oslo\",\"days\":\"x\",\"unit\":null}",
+                       &memory, &error));
     assert_string_equal(
         error.message,
-        BAD("'location' is required (a string)\n")
-        BAD("'days' must be an integer, got \"x\"\n")
-        BAD("'unit' is required (one of \"celsius\", \"fahrenheit\"), got null\n")
-        BAD("'loc' is not known (the arguments are 'location', 'days', 'unit')"));
+        BAD("'location' is required (a string)\n") BAD("'days' must be an integer, got \"x\"\n")
+            BAD("'unit' is required (one of \"celsius\", \"fahrenheit\"), got null\n")
+                BAD("'loc' is not known (the arguments are 'location', 'days', 'unit')"));
     arena_release(&memory);
 }
 
@@ -276,7 +275,8 @@ static void test_at_most_five_problems(void **state)
     struct error error = ERROR_INIT;
     arena_init(&memory, NULL, 0);
     assert_null(decode(&place_args_shape,
-                       "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1}", &memory, &error));
+                       "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1}", &memory,
+                       &error));
     size_t lines = 1;
     for (const char *c = error.message; *c; c++)
         lines += *c == '\n';
@@ -287,9 +287,8 @@ static void test_at_most_five_problems(void **state)
 static void test_no_arguments(void **state)
 {
     (void)state;
-    static const mortise_shape nothing = {.size = sizeof(nothing),
-                                          .struct_size = 1,
-                                          .field_size = sizeof(mortise_field)};
+    static const mortise_shape nothing = {
+        .size = sizeof(nothing), .struct_size = 1, .field_size = sizeof(mortise_field)};
     struct arena memory;
     struct error error = ERROR_INIT;
     arena_init(&memory, NULL, 0);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "provider/script.h"
-#include "worker/stage.h"
+#include "stage.h"
 
 /* ---- tools ---- */
 
@@ -105,7 +105,7 @@ static struct client *open_script(const char *turns)
 static size_t limit(void *data, const char *tool)
 {
     (void)data;
-    return strcmp(tool, "big") == 0 ? 60 : 65536;
+    return strcmp(tool, "big") == 0 ? 127 : 65536;
 }
 
 static void note(void *self, const struct event *event)

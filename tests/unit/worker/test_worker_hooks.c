@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "worker/stage.h"
+#include "stage.h"
 
 #define CALL "{\"calls\":[{\"id\":\"a\",\"name\":\"echo\",\"arguments\":{\"n\":1}}]},"
 

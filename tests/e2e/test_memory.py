@@ -1,0 +1,126 @@
+"""Whichever allocation fails: the binary never crashes, never hangs, and never lies.
+
+Every outcome is one of the documented exit codes, and what ends with 0 has said everything.
+"""
+import concurrent.futures
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+import e2e
+
+CODES = range(0, 9)
+ALL_UP_TO = 250      # each allocation up to here, then …
+SECONDS_PER_TEST = 20  # … as many as fit into this time
+
+
+@unittest.skipUnless(e2e.sys.platform == "linux", "glibc's malloc is needed")
+class NoMemory(e2e.Case):
+    def setUp(self):
+        super().setUp()
+        if not e2e.options.fail_malloc:
+            self.skipTest("sanitizers bring their own malloc")
+
+    def run_failing(self, arguments, at, count_file=None):
+        """One run in which allocation `at` fails ("5" or "5+")."""
+        env = self.environment({"LD_PRELOAD": e2e.options.fail_malloc, "FAIL_MALLOC": at})
+        if count_file:
+            env["FAIL_MALLOC_COUNT"] = count_file
+        try:
+            done = subprocess.run([e2e.options.mortise, *arguments], env=env, cwd=self.work,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=e2e.SECONDS)
+        except subprocess.TimeoutExpired:
+            self.fail(f"{arguments} hangs when allocation {at} fails")
+        return e2e.Done(done.returncode, done.stdout, done.stderr)
+
+    def count(self, arguments):
+        with tempfile.NamedTemporaryFile(dir=self.root) as counted:
+            done = self.check(self.run_failing(arguments, "0", counted.name), 0)
+            return int(counted.read()), done
+
+    def numbers(self, total):
+        """Each of the first ones, then ever fewer, up to one beyond the last."""
+        first = list(range(1, min(total, ALL_UP_TO) + 1))
+        step = max(1, (total - ALL_UP_TO) // 1000)
+        return first + list(range(ALL_UP_TO + 1, total + 1, step)) + [total + 10]
+
+    def check_all(self, arguments, right):
+        """`right` tells whether standard output is what it has to be."""
+        total, done = self.count(arguments)
+        self.assertTrue(right(done), done)
+        self.assertGreater(total, 50)
+        bad = []
+        until = time.monotonic() + SECONDS_PER_TEST
+        seen = set()
+
+        def run(at):
+            if time.monotonic() > until:
+                return
+            done = self.run_failing(arguments, at)
+            seen.add(done.code)
+            if done.code not in CODES:
+                bad.append(f"allocation {at} of {total}: {done}")
+            elif done.code == 0 and not right(done):
+                bad.append(f"allocation {at} of {total}: exit code 0, but {done}")
+            elif done.code != 0 and not done.err:
+                bad.append(f"allocation {at} of {total}: nothing is told\n{done}")
+
+        numbers = self.numbers(total)
+        wanted = [f"{n}{mode}" for n in numbers for mode in ("", "+")]
+        # What is left out when time is up is spread over the whole run.
+        order = sorted(range(len(wanted)), key=lambda i: (i * 2654435761) % (1 << 32))
+        with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
+            list(pool.map(run, (wanted[i] for i in order)))
+        if bad:
+            self.fail(f"{len(bad)} of {len(wanted)} runs went wrong; the first ones:\n\n"
+                      + "\n\n".join(bad[:5]))
+        self.assertIn(0, seen)
+        self.assertGreater(len(seen), 1, "no allocation failed")
+
+    def test_call_by_hand(self):
+        arguments = ["tools", "call", "calculator", '{"op": "divide", "a": 12, "b": 4}']
+        self.check_all(arguments, lambda done: done.out == "3\n")
+
+    def test_run_with_a_call_and_the_audit(self):
+        log = os.path.join(self.root, "audit.jsonl")
+        self.config(plugin_config={"audit": {"file": log}})
+        model = self.script({"text": "I ask.", "calls": [{"name": "greet", "arguments": {"name": "Ada"}}]},
+                            {"text": "The answer is Hello, Ada!", "expect": ["Hello, Ada!"]})
+        arguments = ["-m", model, "Greet Ada"]
+        self.check_all(arguments, lambda done: done.out == "I ask.\nThe answer is Hello, Ada!\n")
+
+    def test_events(self):
+        model = self.script({"text": "I ask.", "calls": [{"name": "greet", "arguments": {"name": "Ada"}}]},
+                            {"text": "Done.", "expect": ["Hello, Ada!"]})
+
+        def right(done):
+            try:
+                events = done.events
+            except ValueError:
+                return False
+            text = "".join(event["text"] for event in events if event["type"] == "text_delta")
+            return text == "I ask.Done." and events[-1]["type"] == "result" \
+                and events[-1]["text"] == "Done."
+
+        self.check_all(["--json", "-m", model, "Greet Ada"], right)
+
+    def test_settings(self):
+        """A user's file that could not be read is not taken for one that is not there."""
+        self.config(model="openai/m", max_turns=7, stop=["a", "b"])
+        whole = self.check(self.mortise("config"), 0).out
+        self.check_all(["config"], lambda done: done.out == whole)
+
+    def test_list(self):
+        """A plugin that could not be loaded is told; the others are all there."""
+        def lines(done):  # without the columns' widths
+            return [" ".join(line.split()) for line in done.out.splitlines()]
+
+        whole = lines(self.check(self.mortise("tools"), 0))
+        self.check_all(["tools"], lambda done: lines(done) == whole or (
+            done.err and set(lines(done)) < set(whole)))
+
+
+if __name__ == "__main__":
+    e2e.main()

@@ -1,0 +1,13 @@
+# One program per subject of host/tool; fake.c makes tools and hooks in the test process.
+foreach(subject arguments decode validate result call progress strategy)
+  mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c LINKS host_tool)
+endforeach()
+foreach(subject dispatch hooks ends batches)
+  mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c tool/scene.c
+               LINKS host_tool)
+endforeach()
+mortise_test(unit_tool_memory
+             SOURCES tool/test_memory.c tool/fake.c tool/scene.c base/failing.c LINKS host_tool)
+target_include_directories(unit_tool_memory PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../base)
+target_link_options(unit_tool_memory PRIVATE
+  -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
