@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     bool ready = settings_read_options(&app.settings, argc, argv, &operands, &error);
     bool only_tells = app.settings.help || app.settings.version;
     ready = ready && (only_tells || settings_read_rest(&app.settings, &error));
-    ready = ready && app_start(&app, &error);
+    app_start(&app);
     int code = ready ? run_command(&app, operands, argv) : app_fail(&app, &error);
     app_finish(&app);
     return code;

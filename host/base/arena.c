@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ALIGNMENT   alignof(max_align_t)
-#define FIRST_BLOCK ((size_t)4096)
+#define FIRST_BLOCK ((size_t)1024)
 #define LAST_BLOCK  ((size_t)1 << 20)
 
 struct arena_block {

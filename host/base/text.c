@@ -56,25 +56,6 @@ bool text_reserve(struct text *text, size_t more)
     return !text->failed;
 }
 
-void text_append(struct text *text, const void *data, size_t length)
-{
-    if (!length || !text_reserve(text, length))
-        return;
-    memcpy(text->data + text->length, data, length);
-    text->length += length;
-    text->data[text->length] = '\0';
-}
-
-void text_puts(struct text *text, const char *string)
-{
-    text_append(text, string, strlen(string));
-}
-
-void text_putc(struct text *text, char byte)
-{
-    text_append(text, &byte, 1);
-}
-
 void text_printf(struct text *text, const char *format, ...)
 {
     va_list args;

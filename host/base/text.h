@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -30,9 +31,28 @@ void text_reset(struct text *text);
 
 /* Makes room for `more` further bytes.  False (and failed) when there is no memory. */
 bool text_reserve(struct text *text, size_t more);
-void text_append(struct text *text, const void *data, size_t length);
-void text_puts(struct text *text, const char *string);
-void text_putc(struct text *text, char byte);
+/* Inline, because most of what the host does is to put texts together. */
+static inline void text_append(struct text *text, const void *data, size_t length)
+{
+    if (!length || text->failed)
+        return;
+    if (length >= text->capacity - text->length && !text_reserve(text, length))
+        return;
+    memcpy(text->data + text->length, data, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+static inline void text_puts(struct text *text, const char *string)
+{
+    text_append(text, string, strlen(string));
+}
+
+static inline void text_putc(struct text *text, char byte)
+{
+    text_append(text, &byte, 1);
+}
+
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));

@@ -26,20 +26,15 @@ static void before_log_line(void *argument)
     output_flush(&app->notes);
 }
 
-bool app_start(struct app *app, struct error *error)
+void app_start(struct app *app)
 {
-    const char *color = settings_text(&app->settings, SETTING_COLOR);
-    enum color_choice choice = COLOR_AUTO;
-    if (color && !color_parse(color, &choice))
-        return error_set(error, ERROR_USAGE, "option '--color': '%s' is not auto, always or never",
-                         color);
+    enum color_choice choice = color_parse(settings_text(&app->settings, SETTING_COLOR));
     output_init(&app->out, STDOUT_FILENO, choice);
     output_init(&app->notes, STDERR_FILENO, choice);
     app->json = settings_flag(&app->settings, SETTING_JSON);
     int64_t verbose = settings_whole(&app->settings, SETTING_VERBOSE, 0);
     log_set_level(verbose >= 2 ? LOG_DEBUG : verbose == 1 ? LOG_NOTE : LOG_WARNING);
     log_set_before(before_log_line, app);
-    return true;
 }
 
 void app_finish(struct app *app)
@@ -263,15 +258,6 @@ void app_context_release(struct call_context *context)
 {
     free((void *)(uintptr_t)context->scopes);
     context->scopes = NULL;
-}
-
-bool app_strategy(const struct app *app, enum strategy *strategy, struct error *error)
-{
-    const char *name = settings_text(&app->settings, SETTING_STRATEGY);
-    if (strategy_parse(name, strategy))
-        return true;
-    return error_set(error, ERROR_USAGE,
-                     "option '--strategy': '%s' is not auto, ordered, sequential or parallel", name);
 }
 
 int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback)

@@ -33,8 +33,8 @@ struct app {
     bool json;           /* --json */
 };
 
-/* Output, log level and colour as the settings say.  False: usage. */
-bool app_start(struct app *app, struct error *error);
+/* Output, log level and colour as the settings say, or as they are without. */
+void app_start(struct app *app);
 void app_finish(struct app *app);
 
 /* Tells an error of any kind on standard error and returns the exit code that it means. */
@@ -55,8 +55,7 @@ bool app_offers(void *app, const struct tool *tool);
 bool app_context(const struct app *app, struct call_context *context);
 void app_context_release(struct call_context *context);
 
-/* The strategy and the run's time limit (-1: none); false: usage. */
-bool app_strategy(const struct app *app, enum strategy *strategy, struct error *error);
+/* A setting in seconds, as milliseconds. */
 int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback);
 /* A whole number; what does not fit is as large as can be. */
 unsigned app_unsigned(const struct app *app, enum setting_id id, unsigned fallback);

@@ -193,8 +193,7 @@ static bool make_worker(struct run *run, struct error *error)
         .result_limit = result_limit,
         .result_limit_data = app,
     };
-    if (!app_strategy(app, &options.strategy, error))
-        return false;
+    strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
     client_check(run->client, &options.config, warn, NULL);
     run->worker = worker_new(&options, error);
     return run->worker != NULL;

@@ -6,6 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "auto, always or never" for "auto|always|never". */
+static void list_words(const char *words, char *out, size_t size)
+{
+    size_t used = 0;
+    for (const char *word = words; *word && used < size;) {
+        size_t length = strcspn(word, "|");
+        const char *rest = word + length + (word[length] == '|');
+        const char *lead = word == words ? "" : strchr(rest - 1, '|') || *rest ? ", " : " or ";
+        int n = snprintf(out + used, size - used, "%s%.*s", lead, (int)length, word);
+        used += n > 0 ? (size_t)n : size;
+        word = rest;
+    }
+}
+
+static bool check_choice(const char *words, const char *text, struct error *error)
+{
+    char list[128];
+    for (const char *word = words; *word;) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && memcmp(word, text, length) == 0)
+            return true;
+        word += length + (word[length] == '|');
+    }
+    list_words(words, list, sizeof(list));
+    return error_set(error, ERROR_USAGE, "'%s' is not %s", text, list);
+}
+
 static bool check(const struct setting_definition *definition, const char *text,
                   struct error *error)
 {
@@ -32,6 +59,8 @@ static bool check(const struct setting_definition *definition, const char *text,
             return error_set(error, ERROR_USAGE, "'%s' must be a number from 0 up", text);
         return true;
     }
+    case SETTING_CHOICE:
+        return check_choice(definition->metavariable, text, error);
     case SETTING_TEXT:
     case SETTING_LIST:
         break;

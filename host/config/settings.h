@@ -23,6 +23,7 @@ enum setting_kind {
     SETTING_FLAG,   /* true or false */
     SETTING_COUNT,  /* a flag that may be given several times */
     SETTING_TEXT,
+    SETTING_CHOICE, /* one of the words of its metavariable, "a|b|c" */
     SETTING_LIST,   /* repeatable; an array in files, ':' between entries in the environment */
     SETTING_WHOLE,  /* integer >= 0 */
     SETTING_NUMBER  /* real */
@@ -57,9 +58,9 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
     X(TOP_K, "top-k", 0, "N", SETTING_WHOLE, PROJECT_OK, NULL, "sample from the N likeliest")      \
     X(STOP, "stop", 0, "TEXT", SETTING_LIST, PROJECT_OK, NULL,                                     \
       "end the answer before this text (repeatable)")                                              \
-    X(REASONING, "reasoning", 0, "LEVEL", SETTING_TEXT, PROJECT_OK, NULL,                          \
-      "reasoning effort: low, medium or high")                                                     \
-    X(STRATEGY, "strategy", 0, "auto|ordered|sequential|parallel", SETTING_TEXT, PROJECT_OK,       \
+    X(REASONING, "reasoning", 0, "low|medium|high", SETTING_CHOICE, PROJECT_OK, NULL,              \
+      "how hard the model thinks before it answers")                                               \
+    X(STRATEGY, "strategy", 0, "auto|ordered|sequential|parallel", SETTING_CHOICE, PROJECT_OK,     \
       "auto", "how the calls of one answer run")                                                   \
     X(TIMEOUT, "timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, NULL, "for the whole run")     \
     X(CONNECT_TIMEOUT, "connect-timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, "20",          \
@@ -77,7 +78,7 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
     X(QUIET, "quiet", 'q', NULL, SETTING_FLAG, PROJECT_OK, "false", "show the answer only")        \
     X(VERBOSE, "verbose", 'v', NULL, SETTING_COUNT, PROJECT_OK, "0",                               \
       "show more; twice: even more")                                                               \
-    X(COLOR, "color", 0, "auto|always|never", SETTING_TEXT, PROJECT_OK, "auto",                    \
+    X(COLOR, "color", 0, "auto|always|never", SETTING_CHOICE, PROJECT_OK, "auto",                  \
       "NO_COLOR is honoured")                                                                      \
     X(CONFIG, "config", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                                  \
       "instead of the user's configuration file")                                                  \

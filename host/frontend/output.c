@@ -10,15 +10,11 @@
 
 enum { FLUSH_ABOVE = 16 << 10 };
 
-bool color_parse(const char *name, enum color_choice *choice)
+enum color_choice color_parse(const char *name)
 {
-    static const char *const names[] = {"auto", "always", "never"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(names[i], name) == 0) {
-            *choice = (enum color_choice)i;
-            return true;
-        }
-    return false;
+    if (name && strcmp(name, "always") == 0)
+        return COLOR_ALWAYS;
+    return name && strcmp(name, "never") == 0 ? COLOR_NEVER : COLOR_AUTO;
 }
 
 static bool wants_color(const struct output *output, enum color_choice choice)

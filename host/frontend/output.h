@@ -23,7 +23,8 @@ struct output {
 };
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-bool color_parse(const char *name, enum color_choice *choice);
+/* "auto", "always", "never"; anything else, and NULL, is auto. */
+enum color_choice color_parse(const char *name);
 
 void output_init(struct output *output, int fd, enum color_choice choice);
 void output_release(struct output *output);

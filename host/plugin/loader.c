@@ -1,6 +1,7 @@
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,8 +46,8 @@ static bool explain_dlopen(const char *path, struct error *error)
 static void *open_object(const char *path, int fd, struct error *error)
 {
     struct stat opened;
-    if (fstat(fd, &opened) < 0 || !leads_to(path, &opened)) {
-        error_set(error, ERROR_PLUGIN, "it was replaced while it was looked at: try again");
+    if (fstat(fd, &opened) < 0) {
+        error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
         return NULL;
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -242,34 +242,47 @@ static bool add_hooks(struct plugin *plugin, struct error *error)
 
 /* ---- adding: all or nothing ---- */
 
-static int compare_tools(const void *left, const void *right)
+static bool hook_is_before(const struct hook *a, const struct hook *b)
 {
-    struct tool *const *a = left, *const *b = right;
-    return strcmp((*a)->name, (*b)->name);
+    if (a->table->priority != b->table->priority)
+        return a->table->priority < b->table->priority;
+    int names = strcmp(a->plugin->name, b->plugin->name);
+    return names ? names < 0 : a->index < b->index;
 }
 
-static int compare_hooks(const void *left, const void *right)
+/* Both lists are kept in order; there is room for one more. */
+static void place_tool(struct registry *registry, struct tool *tool)
 {
-    struct hook *const *a = left, *const *b = right;
-    int32_t first = (*a)->table->priority, second = (*b)->table->priority;
-    if (first != second)
-        return first < second ? -1 : 1;
-    int names = strcmp((*a)->plugin->name, (*b)->plugin->name);
-    return names ? names : ((*a)->index > (*b)->index) - ((*a)->index < (*b)->index);
+    size_t low = 0, high = registry->tools.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(registry->tools.items[middle]->name, tool->name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(&registry->tools.items[low + 1], &registry->tools.items[low],
+            (registry->tools.count - low) * sizeof(registry->tools.items[0]));
+    registry->tools.items[low] = tool;
+    registry->tools.count++;
+}
+
+static void place_hook(struct registry *registry, struct hook *hook)
+{
+    size_t at = registry->hooks.count++;
+    for (; at > 0 && hook_is_before(hook, registry->hooks.items[at - 1]); at--)
+        registry->hooks.items[at] = registry->hooks.items[at - 1];
+    registry->hooks.items[at] = hook;
 }
 
 /* Nothing in here can fail. */
 static void commit(struct registry *registry, struct plugin *plugin)
 {
     for (size_t i = 0; i < plugin->tool_count; i++)
-        registry->tools.items[registry->tools.count++] = plugin->tools[i];
+        place_tool(registry, plugin->tools[i]);
     for (size_t i = 0; i < plugin->hook_count; i++)
-        registry->hooks.items[registry->hooks.count++] = &plugin->hooks[i];
+        place_hook(registry, &plugin->hooks[i]);
     registry->plugins.items[registry->plugins.count++] = plugin;
-    if (plugin->tool_count)
-        qsort(registry->tools.items, registry->tools.count, sizeof(struct tool *), compare_tools);
-    if (plugin->hook_count)
-        qsort(registry->hooks.items, registry->hooks.count, sizeof(struct hook *), compare_hooks);
 }
 
 /* F11 */

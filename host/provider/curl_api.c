@@ -72,7 +72,7 @@ static bool find(void *handle, const char *name, void *function)
  * made them. */
 static bool open_library(const char *library)
 {
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {
         const char *reason = dlerror();
         return fail(library, reason ? reason : "no reason given");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_memory.h"
 #include "base/utf8.h"
 
 #define QUOTE_BYTES  300
@@ -38,13 +39,23 @@ static bool ends(struct span span, const char *suffix)
     return span.length >= length && !memcmp(span.data + span.length - length, suffix, length);
 }
 
+/* Strictly: unlike json_parse() without any repair, and a key may occur only once. */
+static json_t *load(struct span span, size_t flags, json_error_t *problem)
+{
+    bool no_memory;
+    *problem = (json_error_t){0};
+    json_memory_begin();
+    json_t *value = json_loadb(span.data, span.length, STRICT_FLAGS | flags, problem);
+    return json_memory_end(value, &no_memory);
+}
+
 /* A number that is too big for jansson is still JSON: the tool gets its digits. */
 static json_t *parse(struct span span)
 {
     json_error_t problem;
-    json_t *value = json_loadb(span.data, span.length, STRICT_FLAGS, &problem);
+    json_t *value = load(span, 0, &problem);
     if (!value && json_error_code(&problem) == json_error_numeric_overflow)
-        value = json_loadb(span.data, span.length, STRICT_FLAGS | JSON_DECODE_INT_AS_REAL, NULL);
+        value = load(span, JSON_DECODE_INT_AS_REAL, &problem);
     return value;
 }
 
@@ -107,9 +118,8 @@ static bool is_closing_tags(struct span span)
 /* The object that the text begins with; *end is where it stops. */
 static json_t *parse_first(struct span span, size_t *end)
 {
-    json_error_t place = {0};
-    json_t *first =
-        json_loadb(span.data, span.length, STRICT_FLAGS | JSON_DISABLE_EOF_CHECK, &place);
+    json_error_t place;
+    json_t *first = load(span, JSON_DISABLE_EOF_CHECK, &place);
     *end = place.position > 0 ? (size_t)place.position : 0;
     if (json_is_object(first) && *end <= span.length)
         return first;
@@ -150,8 +160,8 @@ static bool repair_tail(struct span span, struct text *out)
 /* Bytes that are no UTF-8 and lone surrogates: the value is there, its text needs repair. */
 static bool repair_encoding(struct span span, struct text *out)
 {
-    json_error_t strict = {0};
-    json_decref(json_loadb(span.data, span.length, STRICT_FLAGS, &strict));
+    json_error_t strict;
+    json_decref(load(span, 0, &strict));
     if (json_error_code(&strict) == json_error_duplicate_key)
         return false;
     json_t *value = json_parse(span.data, span.length, NULL, NULL);
@@ -189,27 +199,26 @@ static const char *type_words(const json_t *value)
 static bool refuse(struct span span, struct error *error)
 {
     struct error reason = ERROR_INIT;
-    json_error_t strict = {0};
-    json_t *value = json_parse(span.data, span.length, NULL, &reason);
-    json_t *again = json_loadb(span.data, span.length, STRICT_FLAGS, &strict);
+    json_error_t strict;
+    json_t *lenient = json_parse(span.data, span.length, NULL, &reason);
+    json_decref(load(span, 0, &strict));
     int shown = (int)utf8_cut(span.data, span.length, QUOTE_BYTES);
     const char *more = (size_t)shown < span.length ? "…" : "";
 
-    if (value && !json_is_object(value))
+    if (lenient && !json_is_object(lenient))
         error_set(error, ERROR_BAD_REQUEST, "the arguments must be a JSON object, got %s: %.*s%s",
-                  type_words(value), shown, span.data, more);
-    else if (value)
+                  type_words(lenient), shown, span.data, more);
+    else if (lenient && json_error_code(&strict) == json_error_duplicate_key)
         error_set(error, ERROR_BAD_REQUEST,
                   "the arguments are not valid JSON: line %d, column %d: %s; they were: %.*s%s",
                   strict.line, strict.column, strict.text, shown, span.data, more);
-    else if (reason.kind == ERROR_INTERNAL)
+    else if (lenient || reason.kind == ERROR_INTERNAL)
         error_memory(error);
     else
         error_set(error, ERROR_BAD_REQUEST,
                   "the arguments are not valid JSON: %s; they were: %.*s%s", reason.message, shown,
                   span.data, more);
-    json_decref(again);
-    json_decref(value);
+    json_decref(lenient);
     return false;
 }
 

@@ -1,11 +1,11 @@
 #include "tool/decode.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "plugin/schema.h"
 #include "tool/problem.h"
@@ -87,8 +87,7 @@ static json_t *number_in_string(const json_t *value)
 {
     if (!json_is_string(value))
         return NULL;
-    json_t *inner =
-        json_loadb(json_string_value(value), json_string_length(value), JSON_DECODE_ANY, NULL);
+    json_t *inner = json_parse(json_string_value(value), json_string_length(value), NULL, NULL);
     if (json_is_number(inner))
         return inner;
     json_decref(inner);
@@ -177,7 +176,7 @@ static void decode_string(struct decoder *decoder, const struct place *place,
 static void write_lossless(const json_t *value, struct text *out)
 {
     text_json(out, value);
-    json_t *again = json_loadb(text_cstr(out), out->length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    json_t *again = json_parse(text_cstr(out), out->length, NULL, NULL);
     bool same = json_equal(value, again);
     json_decref(again);
     if (same || out->failed)
@@ -285,7 +284,7 @@ static void fill_fallback(struct decoder *decoder, const struct place *place,
                           const mortise_field *field, char *to)
 {
     if (field->fallback) {
-        json_t *value = json_loads(field->fallback, JSON_DECODE_ANY, NULL);
+        json_t *value = json_parse(field->fallback, strlen(field->fallback), NULL, NULL);
         if (value)
             decode_value(decoder, place, field, value, to);
         else /* it was checked when the plugin was loaded */

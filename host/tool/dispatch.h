@@ -33,7 +33,7 @@ struct dispatch {
     struct registry *registry;
     struct pool *pool;
     struct timeline *timeline;
-    const struct hook_setting *hooks;
+    const struct hook_setting *hooks; /* NULL: none */
     const struct call_context *context;
     /* Which tools the model may use: NULL = all.  Others are unknown to it. */
     bool (*offered)(void *data, const struct tool *tool);

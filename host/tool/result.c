@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "tool/call.h"
 #include "tool/suggest.h"
 
@@ -31,7 +32,12 @@ void tool_result_fail(struct tool_result *result, mortise_category category, con
     va_end(args);
 
     tool_result_release(result);
-    result->text = text;
+    if (utf8_valid(text_cstr(&text), text.length) == text.length) {
+        result->text = text;
+    } else { /* a name or a reason that was cut inside a character */
+        utf8_append_clean(&result->text, text.data, text.length);
+        text_release(&text);
+    }
     result->category = category_name(category);
     snprintf(result->component, sizeof(result->component), "host");
     snprintf(result->code, sizeof(result->code), "%s", code);

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "tool/problem.h"
 #include "tool/suggest.h"
 
@@ -256,7 +257,7 @@ bool validate_arguments(const char *schema, const json_t *object, struct error *
         problem_got(&problems, object);
         return problems_settle(&problems, error);
     }
-    json_t *rules = json_loads(schema, JSON_ALLOW_NUL, NULL);
+    json_t *rules = json_parse(schema, strlen(schema), NULL, NULL);
     if (rules)
         check(&problems, NULL, rules, object, 0);
     else

@@ -7,8 +7,8 @@ Builds what is missing, runs each pair by turns, and prints one line for each fi
 median of mortise, the median of the bare program, their ratio and the most that it may be.
 In brackets stands the ratio of the lower quartiles, which noise hardly reaches.  A part with
 a figure over its limit is measured again, three times at most, because others may use the
-machine, and the line then says so; the exit code is 1 when one stays over.  BUILD_DIR is build/release when it is not
-given; figures of a debug build say nothing.
+machine, and its lines then say so; the exit code is 1 when one stays over.  BUILD_DIR is
+build/release when it is not given; figures of a debug build say nothing.
 
 No time is read in this program: launch.c looks at the clock before it starts a program and
 after it ended, bench_server.c when it has read a request and when it has written a response.

@@ -1,10 +1,8 @@
 """The commands of the binary: what they show, what they refuse, and how they end."""
-import glob
 import json
 import os
 import re
 import subprocess
-import time
 
 import e2e
 
@@ -118,8 +116,9 @@ class Mistakes(e2e.Case):
 
     def test_an_error_ends_json_too(self):
         """--json: the last line is the result, however early it failed."""
-        for arguments, code in ((["hello"], 3), (["-m", "script/nowhere.json", "hello"], 3),
-                                (["-m", "offline"], 2), (["-m", "offline", "-e", "no.so", "hi"], 5)):
+        for arguments, code in ((["hello"], 3), (["-m", "offline"], 2),
+                                (["-m", "script/nowhere.json", "hello"], 3),
+                                (["-m", "offline", "-e", "no.so", "hi"], 5)):
             done = self.check(self.mortise("--json", *arguments), code)
             self.assertEqual(done.events[-1]["type"], "result", done)
             self.assertEqual(done.events[-1]["exit_code"], code)
@@ -158,7 +157,8 @@ class Tools(e2e.Case):
 
     def test_show(self):
         done = self.check(self.mortise("tools", "show", "calculator"), 0)
-        for part in ("calculator", "multiply", "plugin", "calculator.so", "read-only", "input schema"):
+        for part in ("calculator", "multiply", "plugin", "calculator.so", "read-only",
+                     "input schema"):
             self.assertIn(part, done.out)
         shown = self.check(self.mortise("tools", "show", "calculator", "--json"), 0).events
         self.assertEqual([tool["name"] for tool in shown], ["calculator"])
@@ -429,9 +429,10 @@ class Prompts(e2e.Case):
 
 
 class Output(e2e.Case):
-    COMMANDS = (["--help"], ["--version"], ["tools"], ["tools", "--json"], ["tools", "show", "greet"],
-                ["tools", "call", "greet", '{"name": "A"}'], ["plugins"], ["hooks"], ["providers"],
-                ["config"], ["-m", "offline", "What is the weather in Tokyo?"],
+    COMMANDS = (["--help"], ["--version"], ["tools"], ["tools", "--json"],
+                ["tools", "show", "greet"], ["tools", "call", "greet", '{"name": "A"}'],
+                ["plugins"], ["hooks"], ["providers"], ["config"],
+                ["-m", "offline", "What is the weather in Tokyo?"],
                 ["--json", "-m", "offline", "What is the weather in Tokyo?"])
 
     def test_full_disk(self):

@@ -108,8 +108,8 @@ class PreLlmRequest(Case):
         done, requests = self.serve("request_appends", self.CALL, e2e.openai_reply("ok"))
         self.check(done, 0)
         for messages in requests:
-            self.assertEqual([message["content"] for message in messages if message["role"] == "user"],
-                             ["the prompt", "appended for good"])
+            asked = [message["content"] for message in messages if message["role"] == "user"]
+            self.assertEqual(asked, ["the prompt", "appended for good"])
 
     def test_cannot_leave_a_result_alone(self):
         """D18: no result without a call."""
@@ -137,8 +137,8 @@ class PreToolCall(Case):
 
     def test_skips_one(self):
         """W67, D1: this one is not run, the others are, and the model is told."""
-        done = self.play("skips", {"calls": [ECHO, COUNT]},
-                         {"text": "ok", "expect": ["Tool call skipped by hook", "not allowed here"]})
+        told = ["Tool call skipped by hook", "not allowed here"]
+        done = self.play("skips", {"calls": [ECHO, COUNT]}, {"text": "ok", "expect": told})
         self.check(done, 0)
         skipped, counted = done.of_type("tool_result")
         self.assertFalse(skipped["success"])
@@ -160,7 +160,8 @@ class PreToolCall(Case):
         """W68: no tool of the batch runs."""
         done = self.play("call_aborts", {"calls": [COUNT, ECHO]}, {"text": "no"})
         self.check_stopped(done, "PreToolCall", "stop here")
-        self.assertEqual([result["success"] for result in done.of_type("tool_result")], [False, False])
+        results = done.of_type("tool_result")
+        self.assertEqual([result["success"] for result in results], [False, False])
         self.assertEqual(self.logged("post_tool_call"), [])
 
     def test_pauses(self):
@@ -222,7 +223,8 @@ class TurnEnd(Case):
                                     e2e.openai_reply("Second."))
         self.check(done, 0)
         self.assertEqual([(message["role"], message["content"]) for message in requests[1]],
-                         [("user", "the prompt"), ("assistant", "First."), ("user", "please go on")])
+                         [("user", "the prompt"), ("assistant", "First."),
+                          ("user", "please go on")])
         self.assertEqual(done.events[-1]["text"], "Second.")
         self.assertEqual(len(self.logged("turn_end")), 2)
 
@@ -300,10 +302,11 @@ class Audit(e2e.Case):
 
     def test_deltas(self):
         path = os.path.join(self.root, "audit.jsonl")
-        self.run_with({"file": path, "deltas": True}, {"text": "some words that are sent in pieces"})
+        words = "some words that are sent in pieces"
+        self.run_with({"file": path, "deltas": True}, {"text": words})
         text = [line["text"] for line in self.lines(path) if line["event"] == "text_delta"]
         self.assertGreater(len(text), 1)
-        self.assertEqual("".join(text), "some words that are sent in pieces")
+        self.assertEqual("".join(text), words)
 
     def test_abort(self):
         path = os.path.join(self.root, "audit.jsonl")

@@ -15,6 +15,8 @@ CODES = range(0, 9)
 ALL_UP_TO = 250      # each allocation up to here, then …
 SECONDS_PER_TEST = 20  # … as many as fit into this time
 
+GREET = {"name": "greet", "arguments": {"name": "Ada"}}
+
 
 @unittest.skipUnless(e2e.sys.platform == "linux", "glibc's malloc is needed")
 class NoMemory(e2e.Case):
@@ -30,7 +32,8 @@ class NoMemory(e2e.Case):
             env["FAIL_MALLOC_COUNT"] = count_file
         try:
             done = subprocess.run([e2e.options.mortise, *arguments], env=env, cwd=self.work,
-                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=e2e.SECONDS)
+                                  stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=e2e.SECONDS)
         except subprocess.TimeoutExpired:
             self.fail(f"{arguments} hangs when allocation {at} fails")
         return e2e.Done(done.returncode, done.stdout, done.stderr)
@@ -86,13 +89,13 @@ class NoMemory(e2e.Case):
     def test_run_with_a_call_and_the_audit(self):
         log = os.path.join(self.root, "audit.jsonl")
         self.config(plugin_config={"audit": {"file": log}})
-        model = self.script({"text": "I ask.", "calls": [{"name": "greet", "arguments": {"name": "Ada"}}]},
+        model = self.script({"text": "I ask.", "calls": [GREET]},
                             {"text": "The answer is Hello, Ada!", "expect": ["Hello, Ada!"]})
         arguments = ["-m", model, "Greet Ada"]
         self.check_all(arguments, lambda done: done.out == "I ask.\nThe answer is Hello, Ada!\n")
 
     def test_events(self):
-        model = self.script({"text": "I ask.", "calls": [{"name": "greet", "arguments": {"name": "Ada"}}]},
+        model = self.script({"text": "I ask.", "calls": [GREET]},
                             {"text": "Done.", "expect": ["Hello, Ada!"]})
 
         def right(done):

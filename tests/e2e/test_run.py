@@ -58,7 +58,8 @@ class Answers(Case):
 
     def test_events(self):
         """--json: the order and the shapes of cli.md."""
-        done = self.play({"reasoning": "Hm.", "text": "I ask.", "calls": [call("echo", {"text": "x"})],
+        done = self.play({"reasoning": "Hm.", "text": "I ask.",
+                          "calls": [call("echo", {"text": "x"})],
                           "usage": {"input_tokens": 10, "output_tokens": 5}},
                          {"text": "Done.", "usage": {"input_tokens": 20, "output_tokens": 2}})
         self.check(done, 0)
@@ -73,8 +74,8 @@ class Answers(Case):
         for kind in order:
             self.assertIn(kind, kinds[at:], done)
             at += kinds[at:].index(kind) + 1
-        self.assertEqual([event["turn"] for event in events if event["type"] == "turn_start"], [0, 1])
-        self.assertEqual([event["stop_reason"] for event in events if event["type"] == "turn_end"],
+        self.assertEqual([event["turn"] for event in done.of_type("turn_start")], [0, 1])
+        self.assertEqual([event["stop_reason"] for event in done.of_type("turn_end")],
                          ["tool_use", "end"])
         text = [event["text"] for event in events if event["type"] == "text_delta"]
         self.assertEqual("".join(text), "I ask.Done.")
@@ -88,8 +89,8 @@ class Answers(Case):
     def test_several_blocks_of_text_arrive_whole(self):
         text = "Grüße, 世界 😀! " * 50
         for chunk in (1, 2, 3, 5, 1000):
-            done = self.check(self.mortise("-m", self.script({"text": text, "chunk": chunk}), "hi"), 0)
-            self.assertEqual(done.out, text + "\n")
+            model = self.script({"text": text, "chunk": chunk})
+            self.assertEqual(self.check(self.mortise("-m", model, "hi"), 0).out, text + "\n")
 
     def test_offline_weather(self):
         """F12 without any model: the question, the call, the result, the answer."""
@@ -100,7 +101,8 @@ class Answers(Case):
 
     def test_scripted_weather(self):
         model = self.script({"calls": [call("get_weather", {"location": "Tokyo"})]},
-                            {"text": "It is sunny in Tokyo.", "expect": ["sunny", "function_call_output"]})
+                            {"text": "It is sunny in Tokyo.",
+                             "expect": ["sunny", "function_call_output"]})
         done = self.check(self.mortise("-m", model, "What is the weather in Tokyo?"), 0)
         self.assertEqual(done.out, "It is sunny in Tokyo.\n")
 
@@ -138,8 +140,8 @@ class Calls(Case):
 
     def test_repairs(self):
         """D9: what can be read without loss is read."""
-        for raw in ('```json\n{"text": "x"}\n```', '"{\\"text\\": \\"x\\"}"', '{"text": "x"}</tool_call>',
-                    ' {"text": "x"} ', '{"text": "x"}{"text": "x"}'):
+        for raw in ('```json\n{"text": "x"}\n```', '"{\\"text\\": \\"x\\"}"', ' {"text": "x"} ',
+                    '{"text": "x"}</tool_call>', '{"text": "x"}{"text": "x"}'):
             done = self.check(self.play({"calls": [call("echo", raw)]}, {"text": "ok"}), 0)
             self.assertEqual(self.results(done), ["x"], raw)
         done = self.check(self.play({"calls": [call("who", "")]}, {"text": "ok"}), 0)
@@ -241,7 +243,8 @@ class Limits(Case):
         done = self.play({"text": "never", "delay_ms": 60000}, options=("--timeout", "0.3"))
         self.check(done, 124)
         self.assertEqual(done.of_type("error")[0]["kind"], "timeout")
-        self.assertEqual((done.events[-1]["status"], done.events[-1]["exit_code"]), ("timeout", 124))
+        self.assertEqual((done.events[-1]["status"], done.events[-1]["exit_code"]),
+                         ("timeout", 124))
         self.assertIn("--timeout", done.err)
 
     def test_timeout_of_a_tool(self):
@@ -255,7 +258,8 @@ class Limits(Case):
     def test_timeout_of_a_tool_that_does_not_listen(self):
         """D16: it is left behind, and the process ends all the same."""
         mark = os.path.join(self.root, "mark")
-        done = self.play({"calls": [call("stubborn", {"mark": mark})]}, options=("--timeout", "0.2"))
+        done = self.play({"calls": [call("stubborn", {"mark": mark})]},
+                         options=("--timeout", "0.2"))
         self.check(done, 124)
         self.assertIn("stubborn", done.err)
         self.assertFalse(done.of_type("tool_result")[0]["success"])

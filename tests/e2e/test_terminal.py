@@ -90,8 +90,9 @@ class ForeignText(Case):
 
     def test_what_the_user_typed(self):
         """Names on the command line may be pasted from somewhere."""
-        for arguments in (["tools", "show", "a\x1b[2J"], ["--mod\x1b[2Jel", "x"], ["help", "\x1b[2J"],
-                          ["-m", "\x1b[2J/x", "hi"], ["plugins", "check", "/\x1b[2J.so"]):
+        for arguments in (["tools", "show", "a\x1b[2J"], ["--mod\x1b[2Jel", "x"],
+                          ["help", "\x1b[2J"], ["-m", "\x1b[2J/x", "hi"],
+                          ["plugins", "check", "/\x1b[2J.so"]):
             code, text = self.shown(*arguments)
             self.assertNotEqual(code, 0)
             self.check_harmless(text)
@@ -112,7 +113,8 @@ class Colour(Case):
     def test_no_color(self):
         for options, env in (([], {"NO_COLOR": "1"}), (["--color", "never"], {}),
                              ([], {"TERM": "dumb"}), ([], {"MORTISE_COLOR": "never"})):
-            code, text = self.shown(*options, "-m", "offline", "What is the weather in Tokyo?", env=env)
+            code, text = self.shown(*options, "-m", "offline", "What is the weather in Tokyo?",
+                                    env=env)
             self.assertEqual(code, 0)
             self.assertNotIn("\x1b", text)
             self.assertIn("→ get_weather", text)

@@ -63,18 +63,21 @@ class Chat:
     def calls(body):
         """The calls of the one message of the assistant."""
         made = [message for message in body["messages"] if message["role"] == "assistant"]
-        return made, [(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"]))
+        return made, [(call["id"], call["function"]["name"],
+                       json.loads(call["function"]["arguments"]))
                       for message in made for call in message.get("tool_calls", ())]
 
     @staticmethod
     def results(body):
         """(id, text, is it said to be an error) in order."""
-        return [(message["tool_call_id"], message["content"], message["content"].startswith("Error"))
+        return [(message["tool_call_id"], message["content"],
+                 message["content"].startswith("Error"))
                 for message in body["messages"] if message["role"] == "tool"]
 
     @staticmethod
     def tools(body):
-        return [(tool["function"]["name"], tool["function"]["parameters"]) for tool in body["tools"]]
+        return [(tool["function"]["name"], tool["function"]["parameters"])
+                for tool in body["tools"]]
 
     @staticmethod
     def user_texts(body):
@@ -109,9 +112,11 @@ class Messages:
             test.assertTrue(blocks)
             kinds = [block["type"] for block in blocks]
             if message["role"] == "user":
-                answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+                answered = [block["tool_use_id"] for block in blocks
+                            if block["type"] == "tool_result"]
                 test.assertEqual(answered, waiting, "one message has all results, in call order")
-                test.assertEqual(kinds[:len(answered)], ["tool_result"] * len(answered), "results first")
+                test.assertEqual(kinds[:len(answered)], ["tool_result"] * len(answered),
+                                 "results first")
                 waiting = []
             for block in blocks:
                 if block["type"] == "text":
@@ -129,7 +134,8 @@ class Messages:
     def calls(body):
         made = [message for message in body["messages"] if message["role"] == "assistant"]
         return made, [(block["id"], block["name"], block["input"])
-                      for message in made for block in message["content"] if block["type"] == "tool_use"]
+                      for message in made for block in message["content"]
+                      if block["type"] == "tool_use"]
 
     @staticmethod
     def results(body):

@@ -121,7 +121,11 @@ static void test_unknown_keys(void **state)
 static void test_broken_json(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "{", "{\"model\": }", "{\"model\": \"a\",}", "{} x",
+    static const char *const texts[] = {"",
+                                        "{",
+                                        "{\"model\": }",
+                                        "{\"model\": \"a\",}",
+                                        "{} x",
                                         "{\"model\": \"a\"\n\"json\": true}"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct settings settings;
@@ -321,9 +325,9 @@ static void test_project_is_found_from_below(void **state)
 static void test_project_cannot_do_harm(void **state)
 {
     (void)state;
-    static const char *const dangerous[] = {
-        "model", "base-url", "plugins", "plugin", "no-plugins", "config", "json",
-        "user",  "tenant",   "agent",   "scopes"};
+    static const char *const dangerous[] = {"model",      "base-url", "plugins", "plugin",
+                                            "no-plugins", "config",   "json",    "user",
+                                            "tenant",     "agent",    "scopes"};
     for (size_t i = 0; i < sizeof(dangerous) / sizeof(*dangerous); i++) {
         char json[64], message[160];
         snprintf(json, sizeof(json), "{\"%s\": \"true\"}", dangerous[i]);

@@ -100,11 +100,14 @@ static void test_run_and_turns(void **state)
     CHECK("{'type':'run_start','session':null,'model':'offline/offline','tools':[]}",
           .kind = EVENT_RUN_START, .as.run_start = {NULL, "offline/offline", NULL, 0});
     CHECK("{'type':'turn_start','turn':3}", .kind = EVENT_TURN_START, .as.turn_start.turn = 3);
-    static const char *const reasons[] = {
-        [STOP_UNKNOWN] = "null",        [STOP_END] = "'end'",
-        [STOP_TOOL_USE] = "'tool_use'", [STOP_LENGTH] = "'length'",
-        [STOP_CONTENT_FILTER] = "'content_filter'", [STOP_REFUSAL] = "'refusal'",
-        [STOP_PAUSE] = "'pause'",       [STOP_ERROR] = "'error'"};
+    static const char *const reasons[] = {[STOP_UNKNOWN] = "null",
+                                          [STOP_END] = "'end'",
+                                          [STOP_TOOL_USE] = "'tool_use'",
+                                          [STOP_LENGTH] = "'length'",
+                                          [STOP_CONTENT_FILTER] = "'content_filter'",
+                                          [STOP_REFUSAL] = "'refusal'",
+                                          [STOP_PAUSE] = "'pause'",
+                                          [STOP_ERROR] = "'error'"};
     for (enum stop_reason reason = STOP_UNKNOWN; reason <= STOP_ERROR; reason++) {
         char wanted[100];
         snprintf(wanted, sizeof(wanted), "{'type':'turn_end','turn':1,'stop_reason':%s}",
@@ -158,20 +161,29 @@ static void test_tool_results(void **state)
     CHECK("{'type':'tool_result','id':'c1','name':'t','success':true,'result':'ok','error':null,"
           "'duration_ms':1.5,'parts':1}",
           .kind = EVENT_TOOL_RESULT,
-          .as.tool_result = {.id = "c1", .name = "t", .success = true, .result = slice_of("ok"),
-                             .duration_us = 1500, .parts = 1});
+          .as.tool_result = {.id = "c1",
+                             .name = "t",
+                             .success = true,
+                             .result = slice_of("ok"),
+                             .duration_us = 1500,
+                             .parts = 1});
     CHECK("{'type':'tool_result','id':'c1','name':'t','success':false,'result':'no',"
           "'error':{'category':'not_found','code':'db.row','message':'no'},'duration_ms':0.0,"
           "'parts':0}",
           .kind = EVENT_TOOL_RESULT,
-          .as.tool_result = {.id = "c1", .name = "t", .result = slice_of("no"),
-                             .component = "db", .category = "not_found", .code = "db.row"});
+          .as.tool_result = {.id = "c1",
+                             .name = "t",
+                             .result = slice_of("no"),
+                             .component = "db",
+                             .category = "not_found",
+                             .code = "db.row"});
 }
 
 static void test_notices(void **state)
 {
     (void)state;
-    const struct error error = {.kind = ERROR_RATE_LIMIT, .message = "slow down", .retryable = true};
+    const struct error error = {
+        .kind = ERROR_RATE_LIMIT, .message = "slow down", .retryable = true};
     CHECK("{'type':'status','text':'cut'}", .kind = EVENT_STATUS,
           .as.status.text = slice_of("cut"));
     CHECK("{'type':'retry','attempt':1,'wait_ms':500,'reason':'slow down'}", .kind = EVENT_RETRY,
@@ -187,10 +199,21 @@ static void test_notices(void **state)
 static void test_error_kinds(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {
-        "bad_request", "auth",    "context_overflow", "rate_limit", "overloaded",
-        "server",      "stream_truncated", "timeout", "content_filter", "tool_call_malformed",
-        "network",     "cancelled", "hook", "limit", "internal"};
+    static const char *const kinds[] = {"bad_request",
+                                        "auth",
+                                        "context_overflow",
+                                        "rate_limit",
+                                        "overloaded",
+                                        "server",
+                                        "stream_truncated",
+                                        "timeout",
+                                        "content_filter",
+                                        "tool_call_malformed",
+                                        "network",
+                                        "cancelled",
+                                        "hook",
+                                        "limit",
+                                        "internal"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         bool found = false;
         for (enum error_kind kind = ERROR_NONE; kind <= ERROR_INTERNAL; kind++)
@@ -210,7 +233,10 @@ static void test_usage_and_result(void **state)
           "'turns':2,'usage':{'input_tokens':10,'output_tokens':5,'cached_tokens':3},"
           "'duration_ms':12}",
           .kind = EVENT_RESULT,
-          .as.result = {.status = "finished", .text = slice_of("Hi"), .turns = 2, .usage = usage,
+          .as.result = {.status = "finished",
+                        .text = slice_of("Hi"),
+                        .turns = 2,
+                        .usage = usage,
                         .duration_ms = 12});
 }
 

@@ -91,16 +91,20 @@ static void settle(void)
 
 static void call(const char *name, const char *arguments)
 {
-    EMIT(.kind = EVENT_TOOL_CALL, .as.tool_call = {.id = "c1", .name = name,
-                                                   .arguments = slice_of(arguments), .valid = true});
+    EMIT(.kind = EVENT_TOOL_CALL,
+         .as.tool_call = {
+             .id = "c1", .name = name, .arguments = slice_of(arguments), .valid = true});
 }
 
 static void result(const char *name, bool success, const char *text, int64_t duration_us)
 {
-    EMIT(.kind = EVENT_TOOL_RESULT,
-         .as.tool_result = {.id = "c1", .name = name, .success = success, .result = slice_of(text),
-                            .category = success ? NULL : "internal",
-                            .code = success ? NULL : "tool.error", .duration_us = duration_us});
+    EMIT(.kind = EVENT_TOOL_RESULT, .as.tool_result = {.id = "c1",
+                                                       .name = name,
+                                                       .success = success,
+                                                       .result = slice_of(text),
+                                                       .category = success ? NULL : "internal",
+                                                       .code = success ? NULL : "tool.error",
+                                                       .duration_us = duration_us});
 }
 
 /* ---- the answer ---- */
@@ -208,8 +212,8 @@ static void test_results(void **state)
     static const struct {
         int64_t us;
         const char *shown;
-    } cases[] = {{0, "0 µs"}, {999, "999 µs"}, {1000, "1.0 ms"}, {1000000, "1.0 s"},
-                 {61500000, "61.5 s"}};
+    } cases[] = {
+        {0, "0 µs"}, {999, "999 µs"}, {1000, "1.0 ms"}, {1000000, "1.0 s"}, {61500000, "61.5 s"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char wanted[80];
         open_stage(PRINT_NORMAL);
@@ -353,7 +357,8 @@ static void test_notes_are_dim(void **state)
 static void test_foreign_text_is_harmless(void **state)
 {
     (void)state;
-    static const char evil[] = "a\033]0;x\007\033[2Jb\r\xC2\x9B" "1A";
+    static const char evil[] = "a\033]0;x\007\033[2Jb\r\xC2\x9B"
+                               "1A";
     struct error error = {.kind = ERROR_SERVER};
     memcpy(error.message, evil, sizeof(evil));
     open_terminal(PRINT_ALL, COLOR_NEVER);

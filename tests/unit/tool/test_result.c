@@ -1,6 +1,8 @@
 /* What a tool's answer becomes for the model: T18-T20, T31, T57, F22-F25, F49, F66-F74, R6-R8. */
 #include "fake.h"
 
+#include "base/utf8.h"
+
 struct ask {
     const char *how;
     int64_t status;
@@ -314,6 +316,14 @@ static void test_names(void **state)
     assert_failure(registry, "lrage", "{}", "not_found",
                    "Tool 'lrage' not found. Did you mean 'large'? The tools are: attached, large, "
                    "raw");
+    char long_name[203] = "x"; /* cut inside a character */
+    for (size_t i = 1; i + 2 < sizeof(long_name); i += 2)
+        memcpy(long_name + i, "\xC3\xA9", 3);
+    struct tool_result result;
+    fake_call(registry, long_name, "{}", &result);
+    assert_int_equal(utf8_valid(result.text.data, result.text.length), result.text.length);
+    tool_result_release(&result);
+
     const struct tool *large_one = registry_find(registry, "large");
     assert_ptr_equal(tool_resolve(registry, "large"), large_one);
     assert_ptr_equal(tool_resolve(registry, "functions.large"), large_one);

@@ -182,7 +182,7 @@ static void results_are_capped_where_they_enter(void **state) /* D12 */
     (void)state;
     stage_open(&stage, "{\"calls\":[" CALL("a", "big", "{}") "]},{\"text\":\"ok\"}", NULL);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
-    assert_contains(stage_item(&stage, 2), "xxx\\n[mortise: 158 bytes left out here]\\nxxx");
+    assert_contains(stage_item(&stage, 2), "xxx\\n[mortise: 137 bytes left out here]\\nxxx");
     stage_close(&stage);
 }
 
