@@ -12,7 +12,7 @@
 #include "tool/call.h"
 
 /* Enough for the arguments and answer of a common call: such a call is one allocation. */
-#define CALL_STORAGE 192
+#define CALL_STORAGE 1024
 
 enum call_state {
     CALL_NEW,

@@ -249,6 +249,12 @@ static void test_bad_values(void **state)
         {"--temperature", "nan", "must be a number from 0 up"},
         {"--temperature", "inf", "must be a number from 0 up"},
         {"--timeout", "1s", "must be a number from 0 up"},
+        {"--color", "red", "is not auto, always or never"},
+        {"--color", "aut", "is not auto, always or never"},
+        {"--color", "", "is not auto, always or never"},
+        {"--color", "auto|always", "is not auto, always or never"},
+        {"--reasoning", "hard", "is not low, medium or high"},
+        {"--strategy", "fast", "is not auto, ordered, sequential or parallel"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char message[200];

@@ -26,6 +26,13 @@ struct registry *fake_registry(const mortise_tool *const *tools, const mortise_h
     return registry;
 }
 
+struct registry *fake_one(const mortise_tool *tool)
+{
+    static const mortise_tool *tools[2];
+    tools[0] = tool;
+    return fake_registry(tools, NULL);
+}
+
 void fake_call(struct registry *registry, const char *name, const char *arguments,
                struct tool_result *result)
 {

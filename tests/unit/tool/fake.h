@@ -49,6 +49,9 @@
 /* NULL-terminated lists; they, and their registry, live as long as the test. */
 struct registry *fake_registry(const mortise_tool *const *tools, const mortise_hooks *const *hooks);
 
+/* With this tool alone, until the next such registry is made. */
+struct registry *fake_one(const mortise_tool *tool);
+
 /* tool_call() with a NUL-terminated text and nothing else. */
 void fake_call(struct registry *registry, const char *name, const char *arguments,
                struct tool_result *result);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin/host_api.h"
 #include "provider/script.h"
 #include "stage.h"
 
@@ -75,9 +76,8 @@ static void add_plugin(struct stage *stage, const mortise_hooks *hooks)
                             .tool_count = 3,
                             .hooks = taken,
                             .hook_count = hooks ? 1 : 0};
-    struct plugin *plugin = calloc(1, sizeof(*plugin));
-    plugin->path = strdup("stage.so");
-    plugin->face = &face;
+    struct plugin *plugin = plugin_new("stage.so", &face, host_api_new("stage", strdup("{}")));
+    assert_non_null(plugin);
     if (!registry_add(stage->registry, plugin, &error))
         fail_msg("%s", error.message);
 }
