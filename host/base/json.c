@@ -141,10 +141,11 @@ static json_t *refuse(const char *data, size_t length, json_error_t *problem, st
     return NULL;
 }
 
-static json_t *read_value(const char *data, size_t length, json_error_t *problem, bool *no_memory)
+json_t *json_read(const char *data, size_t length, size_t flags, json_error_t *problem,
+                  bool *no_memory)
 {
     json_memory_begin();
-    return json_memory_end(json_loadb(data, length, READ_FLAGS, problem), no_memory);
+    return json_memory_end(json_loadb(data, length, flags, problem), no_memory);
 }
 
 json_t *json_parse(const char *data, size_t length, bool *lone, struct error *error)
@@ -153,7 +154,7 @@ json_t *json_parse(const char *data, size_t length, bool *lone, struct error *er
     bool no_memory;
     if (lone)
         *lone = false;
-    json_t *value = read_value(data ? data : "", length, &problem, &no_memory);
+    json_t *value = json_read(data ? data : "", length, READ_FLAGS, &problem, &no_memory);
     if (value)
         return value;
     if (no_memory) {
@@ -166,7 +167,7 @@ json_t *json_parse(const char *data, size_t length, bool *lone, struct error *er
     struct text repaired = TEXT_INIT;
     repair(&repaired, data, length, lone);
     if (!repaired.failed)
-        value = read_value(text_cstr(&repaired), repaired.length, &problem, &no_memory);
+        value = json_read(text_cstr(&repaired), repaired.length, READ_FLAGS, &problem, &no_memory);
     if (repaired.failed || no_memory)
         error_memory(error);
     else if (!value)

@@ -22,6 +22,10 @@
  * column 9 near 'oops': …", kind bad_request) otherwise.  The caller owns the result. */
 json_t *json_parse(const char *data, size_t length, bool *lone, struct error *error);
 
+/* json_loadb() that fails when memory runs out (json_memory.h); *no_memory tells. */
+json_t *json_read(const char *data, size_t length, size_t flags, json_error_t *problem,
+                  bool *no_memory);
+
 /* A server may split a surrogate pair over two deltas of one block.  Each block keeps a
  * `struct json_half`; every delta goes through json_join_halves(), which appends it to
  * `out` with pairs joined and unpaired halves as U+FFFD.  `lone` is what json_parse()

@@ -1,48 +1,56 @@
 #include "base/suggest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
-enum { MAX_WORD = 64 };
+#define NAME_MAX_BYTES 64
 
-static size_t smaller(size_t a, size_t b)
+static unsigned least(unsigned a, unsigned b, unsigned c)
 {
-    return a < b ? a : b;
+    unsigned ab = a < b ? a : b;
+    return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance, one row at a time. */
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static bool same_letter(char a, char b)
 {
-    size_t row[MAX_WORD + 1];
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Levenshtein, one row at a time; the case of letters does not count. */
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned row[NAME_MAX_BYTES + 1];
     for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
+        row[j] = (unsigned)j;
     for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t above = row[j];
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            row[j] = smaller(change, smaller(above, row[j - 1]) + 1);
-            diagonal = above;
+            unsigned replaced = diagonal + !same_letter(a[i - 1], b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(row[j] + 1, row[j - 1] + 1, replaced);
         }
     }
     return row[b_length];
 }
 
-const char *suggest(const char *word, size_t length, const char *const *names, size_t count)
+void suggestion_begin(struct suggestion *suggestion, const char *wrong)
 {
-    const char *best = NULL;
-    size_t least = length / 3 + 1;
-    if (length == 0 || length > MAX_WORD)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t name_length = strlen(names[i]);
-        if (name_length > MAX_WORD)
-            continue;
-        size_t d = distance(word, length, names[i], name_length);
-        if (d < least || (d == least && !best)) {
-            best = names[i];
-            least = d;
-        }
+    *suggestion = (struct suggestion){.wrong = wrong};
+}
+
+void suggestion_consider(struct suggestion *suggestion, const char *name)
+{
+    size_t wrong_length = strlen(suggestion->wrong);
+    size_t length = strlen(name);
+    if (wrong_length > NAME_MAX_BYTES || length > NAME_MAX_BYTES)
+        return;
+    unsigned distance = edit_distance(suggestion->wrong, wrong_length, name, length);
+    if (distance > 1 + length / 4 || distance >= length)
+        return;
+    if (!suggestion->best || distance < suggestion->distance) {
+        suggestion->best = name;
+        suggestion->distance = distance;
     }
-    return best;
 }

@@ -1,11 +1,14 @@
-/* suggest - "did you mean …?" */
+/* suggest - the name that was probably meant: "did you mean 'unit'?" */
 #ifndef BASE_SUGGEST_H
 #define BASE_SUGGEST_H
 
-#include <stddef.h>
+struct suggestion {
+    const char *wrong;
+    const char *best; /* the nearest name so far, or NULL when none is near */
+    unsigned distance;
+};
 
-/* The name that is nearest to the word, if not much more than a third of its letters are
- * wrong; else NULL. */
-const char *suggest(const char *word, size_t length, const char *const *names, size_t count);
+void suggestion_begin(struct suggestion *suggestion, const char *wrong);
+void suggestion_consider(struct suggestion *suggestion, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 #include "command/app.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "config/paths.h"
 #include "plugin/loader.h"
 
-enum { MAX_INPUT_BYTES = 64 << 20 };
+enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
 
 /* ---- output ---- */
 
@@ -94,6 +95,17 @@ int app_flush(struct app *app)
         return EXIT_FINISHED;
     log_error("cannot write to standard output: %s", strerror(app->out.failure));
     return EXIT_FAILED;
+}
+
+void app_print_json(struct app *app, struct text *line)
+{
+    text_putc(line, '}');
+    secret_redact(line);
+    text_putc(line, '\n');
+    if (line->failed)
+        output_fail(&app->out, ENOMEM);
+    output_foreign(&app->out, text_cstr(line), line->length);
+    text_release(line);
 }
 
 /* ---- plugins ---- */
@@ -187,19 +199,45 @@ struct registry *app_load(struct app *app, struct error *error)
 
 /* ---- tools ---- */
 
-/* Whether the name matches one of the globs of a list with commas. */
+/* The next glob of a list with commas, cut to the buffer; false: no more. */
+static bool next_glob(const char **globs, char *glob, size_t size)
+{
+    if (!*globs || !**globs)
+        return false;
+    size_t length = strcspn(*globs, ",");
+    snprintf(glob, size, "%.*s", (int)length, *globs);
+    *globs += length + ((*globs)[length] == ',');
+    return true;
+}
+
 static bool matches(const char *globs, const char *name)
 {
-    while (*globs) {
-        size_t length = strcspn(globs, ",");
-        char *glob = strndup(globs, length);
-        bool match = glob && fnmatch(glob, name, 0) == 0;
-        free(glob);
-        if (match)
+    char glob[MAX_GLOB];
+    while (next_glob(&globs, glob, sizeof(glob)))
+        if (fnmatch(glob, name, 0) == 0)
             return true;
-        globs += length + (globs[length] == ',');
-    }
     return false;
+}
+
+static bool matches_any(const char *glob, const struct registry *registry)
+{
+    const struct tool *tool;
+    for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
+        if (fnmatch(glob, tool->name, 0) == 0)
+            return true;
+    return false;
+}
+
+void app_check_globs(const struct app *app, const struct registry *registry)
+{
+    const char *globs = settings_text(&app->settings, SETTING_TOOLS);
+    char glob[MAX_GLOB];
+    struct error error;
+    while (next_glob(&globs, glob, sizeof(glob)))
+        if (*glob && !matches_any(glob, registry)) {
+            app_unknown_tool(registry, glob, &error);
+            log_warning("option '--tools': %s", error.message);
+        }
 }
 
 bool app_offers(void *context, const struct tool *tool)
@@ -213,16 +251,16 @@ bool app_offers(void *context, const struct tool *tool)
 
 void app_unknown_tool(const struct registry *registry, const char *name, struct error *error)
 {
-    size_t count = registry_tool_count(registry);
-    const char **names = calloc(count + 1, sizeof(*names));
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = registry_tool(registry, i)->name;
-    const char *near = names ? suggest(name, strlen(name), names, count) : NULL;
-    if (near)
-        error_set(error, ERROR_USAGE, "tool '%s' not found; did you mean '%s'?", name, near);
+    struct suggestion suggestion;
+    const struct tool *tool;
+    suggestion_begin(&suggestion, name);
+    for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
+        suggestion_consider(&suggestion, tool->name);
+    if (suggestion.best)
+        error_set(error, ERROR_USAGE, "tool '%s' not found; did you mean '%s'?", name,
+                  suggestion.best);
     else
         error_set(error, ERROR_USAGE, "tool '%s' not found; `mortise tools` lists them", name);
-    free(names);
 }
 
 /* ---- the caller ---- */

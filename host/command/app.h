@@ -43,12 +43,18 @@ enum exit_code exit_code_of(enum error_kind kind);
 /* EXIT_FINISHED, or EXIT_FAILED with the reason told when standard output took not all. */
 int app_flush(struct app *app);
 
+/* Closes an object that was begun with "{" (base/json_write.h), prints it as one line, without
+ * secrets, and releases it. */
+void app_print_json(struct app *app, struct text *line);
+
 /* All plugins of the settings: -e files (which must load), -P folders, the variable
  * MORTISE_PLUGIN_PATH, the user's and the installed folder.  NULL with *error. */
 struct registry *app_load(struct app *app, struct error *error);
 
 /* Filters by --tools and --no-tools; for dispatch and worker. */
 bool app_offers(void *app, const struct tool *tool);
+/* Warns of each glob of --tools that matches no tool. */
+void app_check_globs(const struct app *app, const struct registry *registry);
 
 /* Who calls, by the settings.  `scopes` is malloc'ed by the first call and freed by
  * app_context_release(). */

@@ -60,15 +60,13 @@ static int help_for(struct app *app, const char *name)
     const struct command *command = command_find(name);
     if (!command) {
         struct error error;
-        const char *names[32];
-        size_t count = 0;
-        while (count < 32 && command_at(count)) {
-            names[count] = command_at(count)->name;
-            count++;
-        }
-        const char *near = suggest(name, strlen(name), names, count);
-        if (near)
-            error_set(&error, ERROR_USAGE, "no command '%s'; did you mean '%s'?", name, near);
+        struct suggestion suggestion;
+        suggestion_begin(&suggestion, name);
+        for (size_t i = 0; command_at(i); i++)
+            suggestion_consider(&suggestion, command_at(i)->name);
+        if (suggestion.best)
+            error_set(&error, ERROR_USAGE, "no command '%s'; did you mean '%s'?", name,
+                      suggestion.best);
         else
             error_set(&error, ERROR_USAGE, "no command '%s'; `mortise --help` lists them", name);
         return app_fail(app, &error);

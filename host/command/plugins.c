@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/json_write.h"
 #include "base/log.h"
 #include "command/command.h"
 #include "plugin/hooks.h"
@@ -18,30 +19,24 @@ static void list_loaded(struct app *app, const struct plugin *plugin)
 static void list_loaded_json(struct app *app, const struct plugin *plugin)
 {
     struct text line = TEXT_INIT;
-    text_puts(&line, "{\"name\":");
-    text_json_string(&line, plugin->name, strlen(plugin->name));
-    if (plugin->version) {
-        text_puts(&line, ",\"version\":");
-        text_json_string(&line, plugin->version, strlen(plugin->version));
-    }
-    text_puts(&line, ",\"path\":");
-    text_json_string(&line, plugin->path, strlen(plugin->path));
-    text_printf(&line, ",\"loaded\":true,\"tools\":%zu,\"hooks\":%zu}\n", plugin->tool_count,
-                plugin->hook_count);
-    output_foreign(&app->out, text_cstr(&line), line.length);
-    text_release(&line);
+    text_putc(&line, '{');
+    json_put_string(&line, "name", plugin->name);
+    json_put_string(&line, "version", plugin->version);
+    json_put_string(&line, "path", plugin->path);
+    json_put_boolean(&line, "loaded", true);
+    json_put_integer(&line, "tools", (int64_t)plugin->tool_count);
+    json_put_integer(&line, "hooks", (int64_t)plugin->hook_count);
+    app_print_json(app, &line);
 }
 
 static void list_refused_json(struct app *app, const struct refusal *refusal)
 {
     struct text line = TEXT_INIT;
-    text_puts(&line, "{\"path\":");
-    text_json_string(&line, refusal->path, strlen(refusal->path));
-    text_puts(&line, ",\"loaded\":false,\"reason\":");
-    text_json_string(&line, refusal->reason, strlen(refusal->reason));
-    text_puts(&line, "}\n");
-    output_foreign(&app->out, text_cstr(&line), line.length);
-    text_release(&line);
+    text_putc(&line, '{');
+    json_put_string(&line, "path", refusal->path);
+    json_put_boolean(&line, "loaded", false);
+    json_put_string(&line, "reason", refusal->reason);
+    app_print_json(app, &line);
 }
 
 /* Refusals were told on standard error when they happened; programs get them here too. */

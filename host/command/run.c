@@ -98,6 +98,12 @@ static bool needs_network(const char *model)
     return strcmp(model, "offline") != 0 && strncmp(model, "script/", 7) != 0;
 }
 
+static bool has_key(const struct app *app, const struct profile *profile)
+{
+    const char *key = profile->key_env ? getenv(profile->key_env) : NULL;
+    return (key && *key) || settings_section(&app->settings, "provider-config", profile->name);
+}
+
 /* The one that was named; else that of the first provider whose key is set. */
 static bool choose_model(struct run *run, struct error *error)
 {
@@ -106,8 +112,7 @@ static bool choose_model(struct run *run, struct error *error)
         text_puts(&run->model, named);
     for (size_t i = 0; !named && run->model.length == 0 && profile_at(i); i++) {
         const struct profile *profile = profile_at(i);
-        const char *key = profile->key_env ? getenv(profile->key_env) : NULL;
-        if (key && *key && profile->default_model)
+        if (profile->default_model && has_key(run->app, profile))
             text_printf(&run->model, "%s/%s", profile->name, profile->default_model);
     }
     if (run->model.failed)
@@ -235,6 +240,8 @@ static bool prepare(struct run *run, int count, char **operands, struct error *e
     if (!gather_prompt(run, count, operands, error) || !read_system(run, error))
         return false;
     run->registry = app_load(app, error);
+    if (run->registry)
+        app_check_globs(app, run->registry);
     run->client = run->registry ? make_client(app, run->model.data, error) : NULL;
     if (!run->client)
         return false;

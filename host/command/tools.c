@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/log.h"
 #include "command/command.h"
 #include "command/signals.h"
@@ -17,15 +18,13 @@ enum { POOL_GRACE_MS = 100, CANCEL_GRACE_MS = 2000 };
 static void list_as_json(struct app *app, const struct tool *tool)
 {
     struct text line = TEXT_INIT;
-    text_puts(&line, "{\"name\":");
-    text_json_string(&line, tool->name, strlen(tool->name));
-    text_puts(&line, ",\"description\":");
-    text_json_string(&line, tool->meta.description, strlen(tool->meta.description));
-    text_puts(&line, ",\"plugin\":");
-    text_json_string(&line, tool->plugin->name, strlen(tool->plugin->name));
-    text_printf(&line, ",\"input_schema\":%s}\n", tool->meta.input_schema);
-    output_foreign(&app->out, text_cstr(&line), line.length);
-    text_release(&line);
+    text_putc(&line, '{');
+    json_put_string(&line, "name", tool->name);
+    json_put_string(&line, "description", tool->meta.description);
+    json_put_string(&line, "plugin", tool->plugin->name);
+    json_put_key(&line, "input_schema");
+    text_puts(&line, tool->meta.input_schema);
+    app_print_json(app, &line);
 }
 
 static void list_for_people(struct app *app, const struct tool *tool, int width)
@@ -283,6 +282,7 @@ int command_tools(struct app *app, int count, char **operands)
     struct registry *registry = app_load(app, &error);
     if (!registry)
         return app_fail(app, &error);
+    app_check_globs(app, registry);
     int code = is_show   ? show(app, registry, operands[1])
                : is_call ? call(app, registry, operands[1], count == 3 ? operands[2] : NULL)
                          : list(app, registry);

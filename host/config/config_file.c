@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/suggest.h"
 #include "config/paths.h"
 #include "config/setting_value.h"
 
@@ -35,10 +34,7 @@ static int find_setting(const char *key)
 
 static bool unknown_key(const char *key, struct error *error)
 {
-    const char *names[SETTING_ID_COUNT];
-    for (int id = 0; id < SETTING_ID_COUNT; id++)
-        names[id] = setting_definitions[id].name;
-    const char *near = suggest(key, strlen(key), names, SETTING_ID_COUNT);
+    const char *near = setting_suggest(key);
     if (near)
         return error_set(error, ERROR_CONFIG, "unknown key '%s'; did you mean '%s'?", key, near);
     return error_set(error, ERROR_CONFIG,

@@ -41,13 +41,23 @@ void settings_release(struct settings *settings)
     settings_init(settings);
 }
 
+const char *setting_suggest(const char *name)
+{
+    struct suggestion suggestion;
+    suggestion_begin(&suggestion, name);
+    for (int id = 0; id < SETTING_ID_COUNT; id++)
+        suggestion_consider(&suggestion, setting_definitions[id].name);
+    return suggestion.best;
+}
+
 /* ---- options ---- */
 
-enum { OPTION_HELP = SETTING_ID_COUNT + 256, OPTION_VERSION, OPTION_FIRST = 256 };
+enum { OPERAND = 1, OPTION_FIRST = 256, OPTION_HELP = OPTION_FIRST + SETTING_ID_COUNT, OPTION_VERSION };
 
 static void build_tables(struct option *longs, char *shorts)
 {
     char *s = shorts;
+    *s++ = '-'; /* operands come in their order, as option 1 */
     *s++ = ':'; /* a missing argument is told apart from an unknown option */
     for (int id = 0; id < SETTING_ID_COUNT; id++) {
         const struct setting_definition *d = &setting_definitions[id];
@@ -81,7 +91,6 @@ static int id_of_option(int option)
  * short one, and the value of a long option that was given an argument it does not take. */
 static bool refuse_option(const char *argument, struct error *error)
 {
-    const char *names[SETTING_ID_COUNT];
     if (optopt >= OPTION_FIRST) {
         bool takes_none = optopt == OPTION_HELP || optopt == OPTION_VERSION;
         return error_set(error, ERROR_USAGE, "option '--%s' takes no value",
@@ -91,29 +100,33 @@ static bool refuse_option(const char *argument, struct error *error)
     if (optopt != 0)
         return error_set(error, ERROR_USAGE, "unknown option '-%c'; `mortise --help` lists them",
                          optopt);
-    for (int id = 0; id < SETTING_ID_COUNT; id++)
-        names[id] = setting_definitions[id].name;
-    const char *name = argument + strspn(argument, "-");
-    const char *near = suggest(name, strcspn(name, "="), names, SETTING_ID_COUNT);
+    /* What stands behind "=" may be a secret. */
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
+    const char *near = setting_suggest(name + strspn(name, "-"));
     if (near)
-        return error_set(error, ERROR_USAGE, "unknown option '%s'; did you mean '--%s'?", argument,
+        return error_set(error, ERROR_USAGE, "unknown option '%s'; did you mean '--%s'?", name,
                          near);
-    return error_set(error, ERROR_USAGE, "unknown option '%s'; `mortise --help` lists them",
-                     argument);
+    return error_set(error, ERROR_USAGE, "unknown option '%s'; `mortise --help` lists them", name);
 }
 
 bool settings_read_options(struct settings *settings, int argc, char **argv, int *operands,
                            struct error *error)
 {
     struct option longs[SETTING_ID_COUNT + 3];
-    char shorts[2 * SETTING_ID_COUNT + 3];
+    char shorts[2 * SETTING_ID_COUNT + 4];
     build_tables(longs, shorts);
     opterr = 0;
     optind = 0; /* starts afresh, also for a second call in one process */
+    *operands = 0;
     for (;;) {
         int option = getopt_long(argc, argv, shorts, longs, NULL);
         if (option == -1)
             break;
+        if (option == OPERAND) {
+            argv[(*operands)++] = optarg; /* never behind what is still to be read */
+            continue;
+        }
         if (option == OPTION_HELP || option == 'h') {
             settings->help = true;
             continue;
@@ -135,8 +148,8 @@ bool settings_read_options(struct settings *settings, int argc, char **argv, int
             return false;
         }
     }
-    *operands = argc - optind;
-    memmove(argv, argv + optind, (size_t)*operands * sizeof(*argv));
+    while (optind < argc) /* behind "--" */
+        argv[(*operands)++] = argv[optind++];
     return true;
 }
 

@@ -108,6 +108,9 @@ struct setting_definition {
 
 extern const struct setting_definition setting_definitions[SETTING_ID_COUNT];
 
+/* The setting whose name is near to this one, or NULL. */
+const char *setting_suggest(const char *name);
+
 enum setting_source {
     SOURCE_UNSET,
     SOURCE_DEFAULT,

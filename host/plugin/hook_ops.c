@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "base/array.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -266,9 +267,13 @@ static mortise_status op_set_arguments(mortise_hook *hook, const char *json, siz
     struct asked_hook *asked = from_face(hook);
     if (asked->event != HOOK_pre_tool_call)
         return MORTISE_DENIED;
-    json_t *object = json ? json_loadb(json, length, JSON_ALLOW_NUL, NULL) : NULL;
+    json_error_t ignored;
+    bool no_memory = false;
+    json_t *object =
+        json ? json_read(json, length, JSON_ALLOW_NUL, &ignored, &no_memory) : NULL;
     bool is_object = json_is_object(object);
     json_decref(object);
+    asked->no_memory |= no_memory;
     if (!is_object)
         return MORTISE_INVALID;
     struct text text = TEXT_INIT;

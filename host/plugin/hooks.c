@@ -73,6 +73,12 @@ static const struct hook *next(const struct registry *registry, enum hook_event 
     return NULL;
 }
 
+bool hooks_take(const struct registry *registry, enum hook_event event)
+{
+    size_t index = 0;
+    return next(registry, event, &index) != NULL;
+}
+
 static void tell(const struct asked_hook *asked, const char *decision, const char *reason)
 {
     const struct hook *hook = asked->hook;
@@ -209,12 +215,6 @@ void hooks_pre_llm_request(const struct hook_setting *setting, struct item_list 
     }
 }
 
-bool hooks_take_pre_llm_request(const struct registry *registry)
-{
-    size_t index = 0;
-    return next(registry, HOOK_pre_llm_request, &index) != NULL;
-}
-
 /* A result that no MORTISE_RESPOND stands for is no result. */
 static void drop_result(struct hook_tool_call *call)
 {
@@ -304,6 +304,105 @@ void hooks_turn_end(const struct hook_setting *setting, struct item *const *item
         asked.appended = appended;
         mortise_turn_end event = {.size = sizeof(event), .turn = turn};
         mortise_verdict verdict = hook->table->turn_end(hook->table->state, &asked.face, &event);
+        if (!finish(&asked, verdict, outcome))
+            return;
+    }
+}
+
+static void ask_text_delta(const struct hook_setting *setting, const struct event *event,
+                           struct hook_outcome *outcome)
+{
+    const struct hook *hook;
+    size_t index = 0;
+    while ((hook = next(setting->registry, HOOK_text_delta, &index))) {
+        struct asked_hook asked;
+        asked_hook_init(&asked, setting, hook, HOOK_text_delta);
+        mortise_text_delta delta = {.size = sizeof(delta),
+                                    .index = event->as.block.index,
+                                    .text = event->as.block.text.data,
+                                    .length = event->as.block.text.length};
+        mortise_verdict verdict = hook->table->text_delta(hook->table->state, &asked.face, &delta);
+        if (!finish(&asked, verdict, outcome))
+            return;
+    }
+}
+
+static void ask_tool_call_delta(const struct hook_setting *setting, const struct event *event,
+                                struct hook_outcome *outcome)
+{
+    const struct hook *hook;
+    size_t index = 0;
+    while ((hook = next(setting->registry, HOOK_tool_call_delta, &index))) {
+        struct asked_hook asked;
+        asked_hook_init(&asked, setting, hook, HOOK_tool_call_delta);
+        mortise_tool_call_delta delta = {.size = sizeof(delta),
+                                         .index = event->as.block.index,
+                                         .json = event->as.block.text.data,
+                                         .length = event->as.block.text.length};
+        mortise_verdict verdict =
+            hook->table->tool_call_delta(hook->table->state, &asked.face, &delta);
+        if (!finish(&asked, verdict, outcome))
+            return;
+    }
+}
+
+static bool is_of_block(const struct event *event)
+{
+    return event->kind == EVENT_BLOCK_START || event->kind == EVENT_BLOCK_DELTA ||
+           event->kind == EVENT_BLOCK_STOP;
+}
+
+static void ask_stream_chunk(const struct hook_setting *setting, const struct event *event,
+                             struct hook_outcome *outcome)
+{
+    const struct hook *hook;
+    size_t index = 0;
+    while ((hook = next(setting->registry, HOOK_stream_chunk, &index))) {
+        struct asked_hook asked;
+        struct text json = TEXT_INIT;
+        asked_hook_init(&asked, setting, hook, HOOK_stream_chunk);
+        mortise_stream_chunk chunk = {.size = sizeof(chunk),
+                                      .index = is_of_block(event) ? event->as.block.index : 0,
+                                      .event = event_write_chunk(event, &json)};
+        chunk.json = text_cstr(&json);
+        chunk.length = json.length;
+        mortise_verdict verdict = MORTISE_CONTINUE;
+        asked.no_memory = json.failed;
+        if (!asked.no_memory)
+            verdict = hook->table->stream_chunk(hook->table->state, &asked.face, &chunk);
+        bool goes_on = finish(&asked, verdict, outcome);
+        text_release(&json);
+        if (!goes_on)
+            return;
+    }
+}
+
+void hooks_stream(const struct hook_setting *setting, const struct event *event,
+                  struct hook_outcome *outcome)
+{
+    start(outcome);
+    ask_stream_chunk(setting, event, outcome);
+    if (outcome->verdict != MORTISE_CONTINUE || event->kind != EVENT_BLOCK_DELTA)
+        return;
+    if (event->as.block.kind == BLOCK_TEXT)
+        ask_text_delta(setting, event, outcome);
+    else if (event->as.block.kind == BLOCK_TOOL_USE)
+        ask_tool_call_delta(setting, event, outcome);
+}
+
+void hooks_stream_complete(const struct hook_setting *setting, unsigned turn, uint64_t event_count,
+                           struct hook_outcome *outcome)
+{
+    const struct hook *hook;
+    size_t index = 0;
+    start(outcome);
+    while ((hook = next(setting->registry, HOOK_stream_complete, &index))) {
+        struct asked_hook asked;
+        asked_hook_init(&asked, setting, hook, HOOK_stream_complete);
+        mortise_stream_complete event = {
+            .size = sizeof(event), .turn = turn, .event_count = event_count};
+        mortise_verdict verdict =
+            hook->table->stream_complete(hook->table->state, &asked.face, &event);
         if (!finish(&asked, verdict, outcome))
             return;
     }

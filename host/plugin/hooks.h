@@ -52,8 +52,6 @@ void hooks_prompt_submit(const struct hook_setting *setting, struct item **item,
 void hooks_pre_llm_request(const struct hook_setting *setting, struct item_list *items,
                            size_t locked_prefix, unsigned turn, const char *model,
                            struct item_list *appended, struct hook_outcome *outcome);
-/* Whether any hook takes the event: if not, the caller need not build a list. */
-bool hooks_take_pre_llm_request(const struct registry *registry);
 
 /* A call as the tool hooks see it. */
 struct hook_tool_call {
@@ -80,7 +78,12 @@ void hooks_turn_end(const struct hook_setting *setting, struct item *const *item
 /* Asks every hook; an outcome that fails is logged and replaces nothing (W60). */
 void hooks_abort(const struct hook_setting *setting, const char *reason);
 
-/* For `mortise hooks`. */
+/* OnStreamChunk with any event of a response, then OnTextDelta or OnToolCallDelta (W25). */
+void hooks_stream(const struct hook_setting *setting, const struct event *event,
+                  struct hook_outcome *outcome);
+void hooks_stream_complete(const struct hook_setting *setting, unsigned turn, uint64_t event_count,
+                           struct hook_outcome *outcome);
+
 #define HOOK_EVENTS(X)                                                                             \
     X(prompt_submit, "OnPromptSubmit")                                                             \
     X(pre_llm_request, "PreLlmRequest")                                                            \
@@ -99,7 +102,9 @@ enum hook_event {
 #undef X
         HOOK_EVENT_COUNT
 };
-const char *hook_event_name(enum hook_event event);
+const char *hook_event_name(enum hook_event event); /* "PreToolCall" */
 bool hook_takes(const struct hook *hook, enum hook_event event);
+/* Whether any hook takes the event: if none does, nothing has to be prepared for it. */
+bool hooks_take(const struct registry *registry, enum hook_event event);
 
 #endif

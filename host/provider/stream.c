@@ -26,6 +26,7 @@ void stream_begin(struct stream *stream)
     stream->stop = STOP_UNKNOWN;
     error_clear(&stream->error);
     stream->event_count = 0;
+    stream->refused = false;
     stream->ended = false;
 }
 
@@ -34,12 +35,6 @@ void stream_release(struct stream *stream)
     stream_begin(stream);
     free(stream->blocks.items);
     stream_init(stream, NULL);
-}
-
-static void emit(struct stream *stream, const struct event *event)
-{
-    stream->event_count++;
-    timeline_emit(stream->timeline, event);
 }
 
 static bool has_failed(const struct stream *stream)
@@ -59,6 +54,17 @@ static void fail_memory(struct stream *stream)
     struct error error = ERROR_INIT;
     error_memory(&error);
     stream_fail(stream, &error);
+}
+
+/* Shown first, asked then (W25). */
+static void emit(struct stream *stream, const struct event *event)
+{
+    stream->event_count++;
+    timeline_emit(stream->timeline, event);
+    if (!stream->admits || stream->refused || stream->admits(stream->admits_context, event))
+        return;
+    stream->refused = true;
+    fail(stream, ERROR_HOOK, "a hook ended the response");
 }
 
 /* ---- blocks ---- */
@@ -217,7 +223,7 @@ void stream_status(struct stream *stream, const char *text)
 void stream_verbatim(struct stream *stream, const char *json, size_t length)
 {
     struct event event = {.kind = EVENT_VERBATIM, .as.verbatim.json = {json, length}};
-    emit(stream, &event);
+    timeline_emit(stream->timeline, &event); /* for the collector alone */
 }
 
 void stream_stop(struct stream *stream, enum stop_reason reason)

@@ -29,6 +29,10 @@ struct stream {
     bool (*id_taken)(void *context, const char *id);
     void *id_context;
 
+    /* Asked after each event was shown; false ends the attempt.  NULL: nobody is asked. */
+    bool (*admits)(void *context, const struct event *event);
+    void *admits_context;
+
     struct {
         struct stream_block **items;
         size_t count, capacity;
@@ -37,6 +41,7 @@ struct stream {
     enum stop_reason stop;
     struct error error;  /* kind ERROR_NONE while all is well */
     uint64_t event_count; /* of this attempt, SETTLED not counted */
+    bool refused; /* by `admits`: the error is then of kind ERROR_HOOK */
     bool ended;           /* set by the decoder at the terminal event, and by stream_fail():
                            * whoever reads stops there, what comes behind it is ignored */
 };

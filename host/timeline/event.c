@@ -1,9 +1,8 @@
 #include "timeline/event.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/json_write.h"
 
 static const char *const kind_names[EVENT_KIND_COUNT] = {
 #define X(name, json) [EVENT_##name] = json,
@@ -73,82 +72,25 @@ void usage_add(struct usage *total, const struct usage *more)
 
 /* ---- members; deltas pass here by the ten thousand, so nothing is formatted by printf ---- */
 
-static void put_key(struct text *out, const char *key)
-{
-    if (out->length && out->data[out->length - 1] != '{')
-        text_putc(out, ',');
-    text_putc(out, '"');
-    text_puts(out, key);
-    text_append(out, "\":", 2);
-}
-
 static void put_slice(struct text *out, const char *key, struct slice slice)
 {
-    put_key(out, key);
-    text_json_string(out, slice.data, slice.length);
-}
-
-/* NULL becomes null. */
-static void put_string(struct text *out, const char *key, const char *string)
-{
-    put_key(out, key);
-    if (string)
-        text_json_string(out, string, strlen(string));
-    else
-        text_puts(out, "null");
-}
-
-static void put_boolean(struct text *out, const char *key, bool value)
-{
-    put_key(out, key);
-    text_puts(out, value ? "true" : "false");
-}
-
-static void put_digits(struct text *out, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    text_append(out, digits + at, sizeof(digits) - at);
-}
-
-static void put_integer(struct text *out, const char *key, int64_t value)
-{
-    put_key(out, key);
-    if (value < 0)
-        text_putc(out, '-');
-    put_digits(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    json_put_text(out, key, slice.data, slice.length);
 }
 
 /* Microseconds as milliseconds with three decimals. */
 static void put_milliseconds(struct text *out, const char *key, int64_t microseconds)
 {
-    uint64_t value = microseconds < 0 ? 0 : (uint64_t)microseconds;
-    put_key(out, key);
-    put_digits(out, value / 1000);
+    int64_t value = microseconds < 0 ? 0 : microseconds;
     char decimals[4] = {'.', (char)('0' + value / 100 % 10), (char)('0' + value / 10 % 10),
                         (char)('0' + value % 10)};
+    json_put_integer(out, key, value / 1000);
     text_append(out, decimals, sizeof(decimals));
-}
-
-/* A tool may have set a locale: then the decimal point is a comma.  JSON has no infinity. */
-static void put_real(struct text *out, const char *key, double value)
-{
-    put_key(out, key);
-    size_t start = out->length;
-    text_printf(out, "%.15g", isfinite(value) ? value : 0.0);
-    char *comma = out->failed ? NULL : strchr(out->data + start, ',');
-    if (comma)
-        *comma = '.';
 }
 
 /* Valid JSON, but one event is one line.  Line ends in valid JSON stand between tokens only. */
 static void put_json(struct text *out, const char *key, struct slice json)
 {
-    put_key(out, key);
+    json_put_key(out, key);
     size_t start = out->length;
     text_append(out, json.length ? json.data : "{}", json.length ? json.length : 2);
     for (size_t i = start; i < out->length; i++)
@@ -159,7 +101,7 @@ static void put_json(struct text *out, const char *key, struct slice json)
 static void put_known(struct text *out, const char *key, int64_t tokens)
 {
     if (tokens >= 0)
-        put_integer(out, key, tokens);
+        json_put_integer(out, key, tokens);
 }
 
 static void put_usage(struct text *out, const struct usage *usage)
@@ -175,9 +117,9 @@ static void put_usage(struct text *out, const struct usage *usage)
 
 static void write_run_start(struct text *out, const struct event *event)
 {
-    put_string(out, "session", event->as.run_start.session);
-    put_string(out, "model", event->as.run_start.model);
-    put_key(out, "tools");
+    json_put_string(out, "session", event->as.run_start.session);
+    json_put_string(out, "model", event->as.run_start.model);
+    json_put_key(out, "tools");
     text_putc(out, '[');
     for (size_t i = 0; i < event->as.run_start.tool_count; i++) {
         const char *name = event->as.run_start.tools[i];
@@ -190,19 +132,19 @@ static void write_run_start(struct text *out, const struct event *event)
 
 static void write_turn_start(struct text *out, const struct event *event)
 {
-    put_integer(out, "turn", event->as.turn_start.turn);
+    json_put_integer(out, "turn", event->as.turn_start.turn);
 }
 
 static void write_block_start(struct text *out, const struct event *event)
 {
-    put_integer(out, "index", event->as.block.index);
-    put_string(out, "id", event->as.block.id);
-    put_string(out, "name", event->as.block.name);
+    json_put_integer(out, "index", event->as.block.index);
+    json_put_string(out, "id", event->as.block.id);
+    json_put_string(out, "name", event->as.block.name);
 }
 
 static void write_block_delta(struct text *out, const struct event *event)
 {
-    put_integer(out, "index", event->as.block.index);
+    json_put_integer(out, "index", event->as.block.index);
     put_slice(out, event->as.block.kind == BLOCK_TOOL_USE ? "json" : "text", event->as.block.text);
 }
 
@@ -218,94 +160,94 @@ static void write_status(struct text *out, const struct event *event)
 
 static void write_retry(struct text *out, const struct event *event)
 {
-    put_integer(out, "attempt", event->as.retry.attempt);
-    put_integer(out, "wait_ms", event->as.retry.wait_ms);
-    put_string(out, "reason", event->as.retry.reason ? event->as.retry.reason->message : NULL);
+    json_put_integer(out, "attempt", event->as.retry.attempt);
+    json_put_integer(out, "wait_ms", event->as.retry.wait_ms);
+    json_put_string(out, "reason", event->as.retry.reason ? event->as.retry.reason->message : NULL);
 }
 
 static void write_reset(struct text *out, const struct event *event)
 {
-    put_string(out, "reason", event->as.reset.reason);
+    json_put_string(out, "reason", event->as.reset.reason);
 }
 
 static void write_error(struct text *out, const struct event *event)
 {
-    put_string(out, "kind", error_kind_name(event->as.error->kind));
-    put_string(out, "message", event->as.error->message);
-    put_boolean(out, "retryable", event->as.error->retryable);
+    json_put_string(out, "kind", error_kind_name(event->as.error->kind));
+    json_put_string(out, "message", event->as.error->message);
+    json_put_boolean(out, "retryable", event->as.error->retryable);
 }
 
 static void write_tool_call(struct text *out, const struct event *event)
 {
-    put_string(out, "id", event->as.tool_call.id);
-    put_string(out, "name", event->as.tool_call.name);
+    json_put_string(out, "id", event->as.tool_call.id);
+    json_put_string(out, "name", event->as.tool_call.name);
     if (event->as.tool_call.valid) {
         put_json(out, "arguments", event->as.tool_call.arguments);
     } else {
-        put_string(out, "arguments", NULL);
+        json_put_string(out, "arguments", NULL);
         put_slice(out, "arguments_raw", event->as.tool_call.arguments);
     }
-    put_boolean(out, "valid", event->as.tool_call.valid);
+    json_put_boolean(out, "valid", event->as.tool_call.valid);
 }
 
 static void write_tool_progress(struct text *out, const struct event *event)
 {
-    put_string(out, "id", event->as.tool_progress.id);
-    put_string(out, "stream", event->as.tool_progress.stream);
+    json_put_string(out, "id", event->as.tool_progress.id);
+    json_put_string(out, "stream", event->as.tool_progress.stream);
     put_slice(out, "text", event->as.tool_progress.text);
     if (event->as.tool_progress.stream)
         return;
-    put_real(out, "done", event->as.tool_progress.done);
+    json_put_number(out, "done", event->as.tool_progress.done);
     if (event->as.tool_progress.total > 0)
-        put_real(out, "total", event->as.tool_progress.total);
+        json_put_number(out, "total", event->as.tool_progress.total);
 }
 
 static void write_tool_result(struct text *out, const struct event *event)
 {
-    put_string(out, "id", event->as.tool_result.id);
-    put_string(out, "name", event->as.tool_result.name);
-    put_boolean(out, "success", event->as.tool_result.success);
+    json_put_string(out, "id", event->as.tool_result.id);
+    json_put_string(out, "name", event->as.tool_result.name);
+    json_put_boolean(out, "success", event->as.tool_result.success);
     put_slice(out, "result", event->as.tool_result.result);
     if (event->as.tool_result.success) {
-        put_string(out, "error", NULL);
+        json_put_string(out, "error", NULL);
     } else {
-        put_key(out, "error");
+        json_put_key(out, "error");
         text_putc(out, '{');
-        put_string(out, "category", event->as.tool_result.category);
-        put_string(out, "code", event->as.tool_result.code);
+        json_put_string(out, "category", event->as.tool_result.category);
+        json_put_string(out, "code", event->as.tool_result.code);
         put_slice(out, "message", event->as.tool_result.result);
         text_putc(out, '}');
     }
     put_milliseconds(out, "duration_ms", event->as.tool_result.duration_us);
-    put_integer(out, "parts", (int64_t)event->as.tool_result.parts);
+    json_put_integer(out, "parts", (int64_t)event->as.tool_result.parts);
 }
 
 static void write_hook(struct text *out, const struct event *event)
 {
-    put_string(out, "hook", event->as.hook.hook);
-    put_string(out, "event", event->as.hook.event);
-    put_string(out, "decision", event->as.hook.decision);
-    put_string(out, "reason", event->as.hook.reason);
+    json_put_string(out, "hook", event->as.hook.hook);
+    json_put_string(out, "event", event->as.hook.event);
+    json_put_string(out, "decision", event->as.hook.decision);
+    json_put_string(out, "reason", event->as.hook.reason);
 }
 
 static void write_turn_end(struct text *out, const struct event *event)
 {
-    put_integer(out, "turn", event->as.turn_end.turn);
-    put_string(out, "stop_reason", stop_reason_name(event->as.turn_end.reason));
+    json_put_integer(out, "turn", event->as.turn_end.turn);
+    json_put_string(out, "stop_reason", stop_reason_name(event->as.turn_end.reason));
 }
 
 static void write_result(struct text *out, const struct event *event)
 {
-    put_string(out, "status", event->as.result.status);
+    json_put_string(out, "status", event->as.result.status);
     put_slice(out, "text", event->as.result.text);
-    put_integer(out, "exit_code", event->as.result.exit_code);
-    put_string(out, "session", event->as.result.session);
-    put_integer(out, "turns", event->as.result.turns);
-    put_key(out, "usage");
+    json_put_integer(out, "exit_code", event->as.result.exit_code);
+    json_put_string(out, "session", event->as.result.session);
+    json_put_integer(out, "turns", event->as.result.turns);
+    json_put_key(out, "usage");
     text_putc(out, '{');
     put_usage(out, &event->as.result.usage);
     text_putc(out, '}');
-    put_integer(out, "duration_ms", event->as.result.duration_ms);
+    json_put_integer(out, "duration_ms", event->as.result.duration_ms);
 }
 
 typedef void writer(struct text *out, const struct event *event);
@@ -334,8 +276,47 @@ bool event_write_json(const struct event *event, struct text *out)
     if (!type)
         return false;
     text_putc(out, '{');
-    put_string(out, "type", type);
+    json_put_string(out, "type", type);
     writers[event->kind](out, event);
     text_putc(out, '}');
     return true;
+}
+
+static const char *const start_names[] = {[BLOCK_TEXT] = "text_start",
+                                          [BLOCK_REASONING] = "reasoning_start",
+                                          [BLOCK_TOOL_USE] = "tool_call_start",
+                                          [BLOCK_REFUSAL] = "refusal_start"};
+
+static const char *const close_names[] = {[BLOCK_TEXT] = "text_stop",
+                                          [BLOCK_REASONING] = "reasoning_stop",
+                                          [BLOCK_TOOL_USE] = "tool_call_stop",
+                                          [BLOCK_REFUSAL] = "refusal_stop"};
+
+static const char *quiet_type_name(const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_BLOCK_START:
+        return start_names[event->as.block.kind];
+    case EVENT_BLOCK_STOP:
+        return close_names[event->as.block.kind];
+    case EVENT_STOP:
+        return "stop";
+    default:
+        return "ping";
+    }
+}
+
+const char *event_write_chunk(const struct event *event, struct text *out)
+{
+    if (event_write_json(event, out))
+        return event_type_name(event);
+    const char *type = quiet_type_name(event);
+    text_putc(out, '{');
+    json_put_string(out, "type", type);
+    if (event->kind == EVENT_BLOCK_START || event->kind == EVENT_BLOCK_STOP)
+        json_put_integer(out, "index", event->as.block.index);
+    else if (event->kind == EVENT_STOP)
+        json_put_string(out, "stop_reason", stop_reason_name(event->as.stop.reason));
+    text_putc(out, '}');
+    return type;
 }

@@ -174,4 +174,8 @@ void usage_add(struct usage *total, const struct usage *more);
 struct text;
 bool event_write_json(const struct event *event, struct text *out);
 
+/* The same for the stream_chunk hook, which hears of every event of a response: those that
+ * `--json` leaves out too ("text_start", "tool_call_stop", "ping", "stop").  Returns the type. */
+const char *event_write_chunk(const struct event *event, struct text *out);
+
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_memory.h"
 #include "base/utf8.h"
 
 #define QUOTE_BYTES  300
@@ -44,9 +43,7 @@ static json_t *load(struct span span, size_t flags, json_error_t *problem)
 {
     bool no_memory;
     *problem = (json_error_t){0};
-    json_memory_begin();
-    json_t *value = json_loadb(span.data, span.length, STRICT_FLAGS | flags, problem);
-    return json_memory_end(value, &no_memory);
+    return json_read(span.data, span.length, STRICT_FLAGS | flags, problem, &no_memory);
 }
 
 /* A number that is too big for jansson is still JSON: the tool gets its digits. */

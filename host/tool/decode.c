@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "plugin/schema.h"
 #include "tool/problem.h"
-#include "tool/suggest.h"
 
 struct decoder {
     struct arena *memory;

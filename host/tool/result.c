@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "tool/call.h"
-#include "tool/suggest.h"
 
 #define NAMES_MAX 50
 

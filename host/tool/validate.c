@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/suggest.h"
 #include "tool/problem.h"
-#include "tool/suggest.h"
 
 #define DEPTH_MAX 64
 

@@ -13,6 +13,7 @@ struct worker {
     struct toolset tools;
     struct stream stream;
     struct hook_setting hooks;
+    struct hook_outcome stream_outcome; /* of the hook that ended the response */
     char invocation[ID_SIZE]; /* of the run */
     struct call_context context;
     char *model;              /* "anthropic/…" */

@@ -70,11 +70,28 @@ static enum step fail_internal(struct worker *worker, enum error_kind kind, cons
     return run_fail(worker, WORKER_FAILED, &error);
 }
 
+/* What a hook ended is dropped as a whole: a paused run asks again when it goes on (D5). */
+static enum step drop_response(struct worker *worker)
+{
+    const struct hook_outcome *outcome = &worker->stream_outcome;
+    if (outcome->verdict == MORTISE_PAUSE)
+        return run_end(worker, WORKER_PAUSED);
+    return run_stopped_by_hook(worker, outcome, outcome->event);
+}
+
 static enum step take_response(struct worker *worker, bool complete)
 {
     struct error error;
-    if (complete && response_store(worker, &error))
-        return STEP_ON;
+    if (worker->stream.refused)
+        return drop_response(worker);
+    if (complete) {
+        hooks_stream_complete(&worker->hooks, worker->turn, worker->stream.event_count,
+                              &worker->stream_outcome);
+        if (worker->stream_outcome.verdict != MORTISE_CONTINUE)
+            return drop_response(worker);
+        if (response_store(worker, &error))
+            return STEP_ON;
+    }
     if (run_interrupted(worker))
         return STEP_END;
     return run_fail(worker, WORKER_FAILED, complete ? &error : &worker->stream.error);
@@ -165,7 +182,7 @@ static enum step request_response(struct worker *worker)
 {
     struct item_list edited = {0};
     enum step step = STEP_ON;
-    bool hooked = hooks_take_pre_llm_request(worker->options.registry);
+    bool hooked = hooks_take(worker->options.registry, HOOK_pre_llm_request);
     worker->collect.stop = STOP_UNKNOWN;
     if (hooked)
         step = ask_hooks(worker, &edited);

@@ -72,6 +72,19 @@ static bool id_taken(void *context, const char *id)
     return history_has_call(&worker->history, id);
 }
 
+static bool admits(void *context, const struct event *event)
+{
+    struct worker *worker = context;
+    hooks_stream(&worker->hooks, event, &worker->stream_outcome);
+    return worker->stream_outcome.verdict == MORTISE_CONTINUE;
+}
+
+static bool hooks_watch_streams(const struct registry *registry)
+{
+    return hooks_take(registry, HOOK_stream_chunk) || hooks_take(registry, HOOK_text_delta) ||
+           hooks_take(registry, HOOK_tool_call_delta);
+}
+
 static char *full_model_name(const struct client *client)
 {
     struct text name = TEXT_INIT;
@@ -98,6 +111,8 @@ struct worker *worker_new(const struct worker_options *options, struct error *er
     stream_init(&worker->stream, &worker->timeline);
     worker->stream.id_taken = id_taken;
     worker->stream.id_context = worker;
+    worker->stream.admits = hooks_watch_streams(options->registry) ? admits : NULL;
+    worker->stream.admits_context = worker;
     worker->hooks = (struct hook_setting){
         .registry = options->registry,
         .timeline = &worker->timeline,

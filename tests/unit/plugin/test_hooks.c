@@ -325,9 +325,9 @@ static void test_event_names(void **state)
     const struct hook *hook = registry_hook(registry, 0);
     assert_true(hook_takes(hook, HOOK_on_abort));
     assert_false(hook_takes(hook, HOOK_text_delta));
-    assert_true(hooks_take_pre_llm_request(registry));
+    assert_true(hooks_take(registry, HOOK_pre_llm_request));
     struct registry *empty = registry_new();
-    assert_false(hooks_take_pre_llm_request(empty));
+    assert_false(hooks_take(empty, HOOK_pre_llm_request));
     registry_unref(empty);
 }
 

@@ -86,9 +86,9 @@ static void test_a_response(void **state)
                         "open text 0 | delta 0 Hel | delta 0 lo | open tool_call 1 c1 tool | "
                         "delta 1 {} | close 0 Hello | ping | verbatim [1] | close 1 {} | "
                         "stop tool_use");
-    assert_int_equal(scene.stream.event_count, 10);
+    assert_int_equal(scene.stream.event_count, 9);
     stream_settled(&scene.stream);
-    assert_int_equal(scene.stream.event_count, 10);
+    assert_int_equal(scene.stream.event_count, 9);
     scene_release(&scene);
 }
 
