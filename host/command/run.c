@@ -9,9 +9,11 @@
 #include "command/command.h"
 #include "command/signals.h"
 #include "config/key.h"
+#include "config/paths.h"
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
 #include "provider/curl_api.h"
+#include "service/artifacts.h"
 #include "worker/worker.h"
 
 enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
@@ -27,6 +29,8 @@ struct run {
     struct pool *pool;
     struct cancel *cancel;
     struct call_context context;
+    char *artifact_folder;
+    struct artifacts artifacts;
     struct worker *worker;
     struct print print;
     struct jsonl jsonl;
@@ -197,6 +201,7 @@ static bool make_worker(struct run *run, struct error *error)
         .offered_data = app,
         .result_limit = result_limit,
         .result_limit_data = app,
+        .artifacts = *run->artifact_folder ? &run->artifacts : NULL,
     };
     strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
     client_check(run->client, &options.config, warn, NULL);
@@ -247,7 +252,9 @@ static bool prepare(struct run *run, int count, char **operands, struct error *e
         return false;
     run->cancel = cancel_new();
     run->pool = pool_new(POOL_THREADS);
-    if (!run->cancel || !run->pool || !app_context(app, &run->context))
+    run->artifact_folder = path_state("artifacts");
+    run->artifacts.folder = run->artifact_folder;
+    if (!run->cancel || !run->pool || !run->artifact_folder || !app_context(app, &run->context))
         return error_memory(error);
     signals_watch(run->cancel);
     return make_worker(run, error) && attach_frontend(run, error);
@@ -264,6 +271,7 @@ static void release(struct run *run)
     cancel_unref(run->cancel);
     app_context_release(&run->context);
     jsonl_release(&run->jsonl);
+    free(run->artifact_folder);
     text_release(&run->model);
     text_release(&run->prompt);
     text_release(&run->system);

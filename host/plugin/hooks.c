@@ -118,7 +118,8 @@ static void judge(const struct asked_hook *asked, mortise_verdict verdict, char 
                  unpaired);
 }
 
-/* D26: what decides fails closed, whatever the configuration says. */
+/* D26: what decides fails closed, whatever the configuration says.  What is told of an end
+ * cannot change it (W60). */
 static bool may_fail(const struct asked_hook *asked)
 {
     switch (asked->event) {
@@ -127,6 +128,8 @@ static bool may_fail(const struct asked_hook *asked)
     case HOOK_pre_tool_call:
     case HOOK_post_tool_call:
         return false;
+    case HOOK_on_abort:
+        return true;
     default:
         return asked->hook->plugin->ignores_failures;
     }
@@ -166,184 +169,165 @@ static bool finish(struct asked_hook *asked, mortise_verdict verdict, struct hoo
     return goes_on;
 }
 
-static void start(struct hook_outcome *outcome)
+/* Puts one event to one hook.  `subject` is what the event is about. */
+typedef mortise_verdict put_question(struct asked_hook *asked, const void *subject);
+
+static void ask(const struct hook_setting *setting, enum hook_event event, put_question *put,
+                const void *subject, struct hook_outcome *outcome)
 {
+    const struct hook *hook;
+    size_t index = 0;
     *outcome = (struct hook_outcome){.verdict = MORTISE_CONTINUE};
+    while ((hook = next(setting->registry, event, &index))) {
+        struct asked_hook asked;
+        asked_hook_init(&asked, setting, hook, event);
+        mortise_verdict verdict = put(&asked, subject);
+        if (!finish(&asked, verdict, outcome))
+            return;
+    }
 }
 
-/* ---- the events ---- */
+/* What the plugin gets with an event, and the state that it registered. */
+#define CALL_HOOK(asked, member, event)                                                            \
+    (asked)->hook->table->member((asked)->hook->table->state, &(asked)->face, (event))
+
+/* ---- the prompt and the request ---- */
+
+struct prompt_subject {
+    struct item **item;
+};
+
+static mortise_verdict put_prompt_submit(struct asked_hook *asked, const void *subject)
+{
+    const struct prompt_subject *prompt = subject;
+    mortise_prompt_submit event = {.size = sizeof(event)};
+    asked->prompt = prompt->item;
+    event.item = asked_hook_item(asked, *prompt->item, &event.item_length);
+    return event.item ? CALL_HOOK(asked, prompt_submit, &event) : MORTISE_HOOK_FAILED;
+}
 
 void hooks_prompt_submit(const struct hook_setting *setting, struct item **item,
                          struct hook_outcome *outcome)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    start(outcome);
-    while ((hook = next(setting->registry, HOOK_prompt_submit, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_prompt_submit);
-        asked.prompt = item;
-        mortise_prompt_submit event = {.size = sizeof(event)};
-        event.item = asked_hook_item(&asked, *item, &event.item_length);
-        mortise_verdict verdict = MORTISE_HOOK_FAILED;
-        if (event.item)
-            verdict = hook->table->prompt_submit(hook->table->state, &asked.face, &event);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
+    ask(setting, HOOK_prompt_submit, put_prompt_submit, &(struct prompt_subject){item}, outcome);
+}
+
+struct request_subject {
+    struct item_list *items, *appended;
+    mortise_pre_llm_request event;
+};
+
+static mortise_verdict put_pre_llm_request(struct asked_hook *asked, const void *subject)
+{
+    const struct request_subject *request = subject;
+    asked->items = request->items;
+    asked->locked_prefix = request->event.locked_prefix;
+    asked->appended = request->appended;
+    return CALL_HOOK(asked, pre_llm_request, &request->event);
 }
 
 void hooks_pre_llm_request(const struct hook_setting *setting, struct item_list *items,
                            size_t locked_prefix, unsigned turn, const char *model,
                            struct item_list *appended, struct hook_outcome *outcome)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    start(outcome);
-    while ((hook = next(setting->registry, HOOK_pre_llm_request, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_pre_llm_request);
-        asked.items = items;
-        asked.locked_prefix = locked_prefix;
-        asked.appended = appended;
-        mortise_pre_llm_request event = {
-            .size = sizeof(event), .turn = turn, .locked_prefix = locked_prefix, .model = model};
-        mortise_verdict verdict =
-            hook->table->pre_llm_request(hook->table->state, &asked.face, &event);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
+    const struct request_subject subject = {
+        .items = items,
+        .appended = appended,
+        .event = {.size = sizeof(subject.event),
+                  .turn = turn,
+                  .locked_prefix = locked_prefix,
+                  .model = model}};
+    ask(setting, HOOK_pre_llm_request, put_pre_llm_request, &subject, outcome);
 }
 
-/* A result that no MORTISE_RESPOND stands for is no result. */
-static void drop_result(struct hook_tool_call *call)
+/* ---- calls ---- */
+
+struct call_subject {
+    struct hook_tool_call *call;
+};
+
+/* Hooks get a copy of what they may replace, because they may still be reading it then. */
+static const char *copy_for(struct asked_hook *asked, const struct bytes *bytes)
 {
-    free(call->result.data);
-    call->result = (struct bytes){0};
-    call->is_error = false;
+    const char *copy = arena_copy(&asked->memory, bytes->data, bytes->length);
+    asked->no_memory = !copy;
+    return copy;
+}
+
+static mortise_verdict put_pre_tool_call(struct asked_hook *asked, const void *subject)
+{
+    struct hook_tool_call *call = ((const struct call_subject *)subject)->call;
+    asked->call = call;
+    mortise_pre_tool_call event = {.size = sizeof(event),
+                                   .turn = call->turn,
+                                   .index = call->index,
+                                   .count = call->count,
+                                   .call_id = call->call_id,
+                                   .meta = &call->tool->meta,
+                                   .arguments = copy_for(asked, &call->arguments),
+                                   .arguments_length = call->arguments.length};
+    return event.arguments ? CALL_HOOK(asked, pre_tool_call, &event) : MORTISE_CONTINUE;
 }
 
 void hooks_pre_tool_call(const struct hook_setting *setting, struct hook_tool_call *call,
                          struct hook_outcome *outcome)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    start(outcome);
-    while ((hook = next(setting->registry, HOOK_pre_tool_call, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_pre_tool_call);
-        asked.call = call;
-        /* A copy: set_arguments() frees what it replaces, and the hook may still be reading. */
-        const struct bytes *arguments = &call->arguments;
-        mortise_pre_tool_call event = {
-            .size = sizeof(event),
-            .turn = call->turn,
-            .index = call->index,
-            .count = call->count,
-            .call_id = call->call_id,
-            .meta = &call->tool->meta,
-            .arguments = arena_copy(&asked.memory, arguments->data, arguments->length),
-            .arguments_length = arguments->length};
-        mortise_verdict verdict = MORTISE_CONTINUE;
-        asked.no_memory = !event.arguments;
-        if (!asked.no_memory)
-            verdict = hook->table->pre_tool_call(hook->table->state, &asked.face, &event);
-        bool goes_on = finish(&asked, verdict, outcome);
-        if (outcome->verdict != MORTISE_RESPOND)
-            drop_result(call);
-        if (!goes_on)
-            return;
-    }
+    ask(setting, HOOK_pre_tool_call, put_pre_tool_call, &(struct call_subject){call}, outcome);
+    if (outcome->verdict == MORTISE_RESPOND)
+        return;
+    /* A result that no MORTISE_RESPOND stands for is no result. */
+    free(call->result.data);
+    call->result = (struct bytes){0};
+    call->is_error = false;
+}
+
+static mortise_verdict put_post_tool_call(struct asked_hook *asked, const void *subject)
+{
+    struct hook_tool_call *call = ((const struct call_subject *)subject)->call;
+    asked->call = call;
+    mortise_post_tool_call event = {
+        .size = sizeof(event),
+        .turn = call->turn,
+        .index = call->index,
+        .count = call->count,
+        .call_id = call->call_id,
+        .meta = &call->tool->meta,
+        .arguments = call->arguments.data ? call->arguments.data : "",
+        .arguments_length = call->arguments.length,
+        .result = copy_for(asked, &call->result),
+        .result_length = call->result.length,
+        .is_error = call->is_error,
+        .error_code = call->is_error ? call->error_code : NULL,
+        .duration_us = call->duration_us};
+    return event.result ? CALL_HOOK(asked, post_tool_call, &event) : MORTISE_CONTINUE;
 }
 
 void hooks_post_tool_call(const struct hook_setting *setting, struct hook_tool_call *call,
                           struct hook_outcome *outcome)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    start(outcome);
-    while ((hook = next(setting->registry, HOOK_post_tool_call, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_post_tool_call);
-        asked.call = call;
-        const struct bytes *result = &call->result;
-        mortise_post_tool_call event = {
-            .size = sizeof(event),
-            .turn = call->turn,
-            .index = call->index,
-            .count = call->count,
-            .call_id = call->call_id,
-            .meta = &call->tool->meta,
-            .arguments = call->arguments.data ? call->arguments.data : "",
-            .arguments_length = call->arguments.length,
-            .result = arena_copy(&asked.memory, result->data, result->length),
-            .result_length = result->length,
-            .is_error = call->is_error,
-            .error_code = call->is_error ? call->error_code : NULL,
-            .duration_us = call->duration_us};
-        mortise_verdict verdict = MORTISE_CONTINUE;
-        asked.no_memory = !event.result;
-        if (!asked.no_memory)
-            verdict = hook->table->post_tool_call(hook->table->state, &asked.face, &event);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
+    ask(setting, HOOK_post_tool_call, put_post_tool_call, &(struct call_subject){call}, outcome);
 }
 
-void hooks_turn_end(const struct hook_setting *setting, struct item *const *items, size_t count,
-                    unsigned turn, struct item_list *appended, struct hook_outcome *outcome)
+/* ---- the stream ---- */
+
+static mortise_verdict put_text_delta(struct asked_hook *asked, const void *subject)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    start(outcome);
-    while ((hook = next(setting->registry, HOOK_turn_end, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_turn_end);
-        asked.history = items;
-        asked.history_count = count;
-        asked.appended = appended;
-        mortise_turn_end event = {.size = sizeof(event), .turn = turn};
-        mortise_verdict verdict = hook->table->turn_end(hook->table->state, &asked.face, &event);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
+    const struct event *event = subject;
+    const mortise_text_delta delta = {.size = sizeof(delta),
+                                      .index = event->as.block.index,
+                                      .text = event->as.block.text.data,
+                                      .length = event->as.block.text.length};
+    return CALL_HOOK(asked, text_delta, &delta);
 }
 
-static void ask_text_delta(const struct hook_setting *setting, const struct event *event,
-                           struct hook_outcome *outcome)
+static mortise_verdict put_tool_call_delta(struct asked_hook *asked, const void *subject)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    while ((hook = next(setting->registry, HOOK_text_delta, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_text_delta);
-        mortise_text_delta delta = {.size = sizeof(delta),
-                                    .index = event->as.block.index,
-                                    .text = event->as.block.text.data,
-                                    .length = event->as.block.text.length};
-        mortise_verdict verdict = hook->table->text_delta(hook->table->state, &asked.face, &delta);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
-}
-
-static void ask_tool_call_delta(const struct hook_setting *setting, const struct event *event,
-                                struct hook_outcome *outcome)
-{
-    const struct hook *hook;
-    size_t index = 0;
-    while ((hook = next(setting->registry, HOOK_tool_call_delta, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_tool_call_delta);
-        mortise_tool_call_delta delta = {.size = sizeof(delta),
-                                         .index = event->as.block.index,
-                                         .json = event->as.block.text.data,
-                                         .length = event->as.block.text.length};
-        mortise_verdict verdict =
-            hook->table->tool_call_delta(hook->table->state, &asked.face, &delta);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
+    const struct event *event = subject;
+    const mortise_tool_call_delta delta = {.size = sizeof(delta),
+                                           .index = event->as.block.index,
+                                           .json = event->as.block.text.data,
+                                           .length = event->as.block.text.length};
+    return CALL_HOOK(asked, tool_call_delta, &delta);
 }
 
 static bool is_of_block(const struct event *event)
@@ -352,75 +336,86 @@ static bool is_of_block(const struct event *event)
            event->kind == EVENT_BLOCK_STOP;
 }
 
-static void ask_stream_chunk(const struct hook_setting *setting, const struct event *event,
-                             struct hook_outcome *outcome)
+static mortise_verdict put_stream_chunk(struct asked_hook *asked, const void *subject)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    while ((hook = next(setting->registry, HOOK_stream_chunk, &index))) {
-        struct asked_hook asked;
-        struct text json = TEXT_INIT;
-        asked_hook_init(&asked, setting, hook, HOOK_stream_chunk);
-        mortise_stream_chunk chunk = {.size = sizeof(chunk),
-                                      .index = is_of_block(event) ? event->as.block.index : 0,
-                                      .event = event_write_chunk(event, &json)};
-        chunk.json = text_cstr(&json);
-        chunk.length = json.length;
-        mortise_verdict verdict = MORTISE_CONTINUE;
-        asked.no_memory = json.failed;
-        if (!asked.no_memory)
-            verdict = hook->table->stream_chunk(hook->table->state, &asked.face, &chunk);
-        bool goes_on = finish(&asked, verdict, outcome);
-        text_release(&json);
-        if (!goes_on)
-            return;
-    }
+    const struct event *event = subject;
+    struct text json = TEXT_INIT;
+    mortise_stream_chunk chunk = {.size = sizeof(chunk),
+                                  .index = is_of_block(event) ? event->as.block.index : 0,
+                                  .event = event_write_chunk(event, &json)};
+    chunk.json = text_cstr(&json);
+    chunk.length = json.length;
+    asked->no_memory = json.failed;
+    mortise_verdict verdict =
+        json.failed ? MORTISE_CONTINUE : CALL_HOOK(asked, stream_chunk, &chunk);
+    text_release(&json);
+    return verdict;
 }
 
 void hooks_stream(const struct hook_setting *setting, const struct event *event,
                   struct hook_outcome *outcome)
 {
-    start(outcome);
-    ask_stream_chunk(setting, event, outcome);
+    ask(setting, HOOK_stream_chunk, put_stream_chunk, event, outcome);
     if (outcome->verdict != MORTISE_CONTINUE || event->kind != EVENT_BLOCK_DELTA)
         return;
     if (event->as.block.kind == BLOCK_TEXT)
-        ask_text_delta(setting, event, outcome);
+        ask(setting, HOOK_text_delta, put_text_delta, event, outcome);
     else if (event->as.block.kind == BLOCK_TOOL_USE)
-        ask_tool_call_delta(setting, event, outcome);
+        ask(setting, HOOK_tool_call_delta, put_tool_call_delta, event, outcome);
+}
+
+static mortise_verdict put_stream_complete(struct asked_hook *asked, const void *subject)
+{
+    return CALL_HOOK(asked, stream_complete, (const mortise_stream_complete *)subject);
 }
 
 void hooks_stream_complete(const struct hook_setting *setting, unsigned turn, uint64_t event_count,
                            struct hook_outcome *outcome)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    start(outcome);
-    while ((hook = next(setting->registry, HOOK_stream_complete, &index))) {
-        struct asked_hook asked;
-        asked_hook_init(&asked, setting, hook, HOOK_stream_complete);
-        mortise_stream_complete event = {
-            .size = sizeof(event), .turn = turn, .event_count = event_count};
-        mortise_verdict verdict =
-            hook->table->stream_complete(hook->table->state, &asked.face, &event);
-        if (!finish(&asked, verdict, outcome))
-            return;
-    }
+    const mortise_stream_complete event = {
+        .size = sizeof(event), .turn = turn, .event_count = event_count};
+    ask(setting, HOOK_stream_complete, put_stream_complete, &event, outcome);
 }
 
+/* ---- the end ---- */
+
+struct turn_end_subject {
+    struct item *const *items;
+    size_t count;
+    struct item_list *appended;
+    mortise_turn_end event;
+};
+
+static mortise_verdict put_turn_end(struct asked_hook *asked, const void *subject)
+{
+    const struct turn_end_subject *end = subject;
+    asked->history = end->items;
+    asked->history_count = end->count;
+    asked->appended = end->appended;
+    return CALL_HOOK(asked, turn_end, &end->event);
+}
+
+void hooks_turn_end(const struct hook_setting *setting, struct item *const *items, size_t count,
+                    unsigned turn, struct item_list *appended, struct hook_outcome *outcome)
+{
+    const struct turn_end_subject subject = {
+        .items = items,
+        .count = count,
+        .appended = appended,
+        .event = {.size = sizeof(subject.event), .turn = turn}};
+    ask(setting, HOOK_turn_end, put_turn_end, &subject, outcome);
+}
+
+static mortise_verdict put_abort(struct asked_hook *asked, const void *subject)
+{
+    return CALL_HOOK(asked, on_abort, (const mortise_abort *)subject);
+}
+
+/* Whoever is told of an end cannot change it: a failure is logged, and the next is told. */
 void hooks_abort(const struct hook_setting *setting, const char *reason)
 {
-    const struct hook *hook;
-    size_t index = 0;
-    while ((hook = next(setting->registry, HOOK_on_abort, &index))) {
-        struct asked_hook asked;
-        struct hook_outcome outcome;
-        start(&outcome);
-        asked_hook_init(&asked, setting, hook, HOOK_on_abort);
-        mortise_abort event = {
-            .size = sizeof(event), .reason = reason, .reason_length = strlen(reason)};
-        mortise_verdict verdict = hook->table->on_abort(hook->table->state, &asked.face, &event);
-        if (!finish(&asked, verdict, &outcome))
-            log_failure(&asked, outcome.reason);
-    }
+    const mortise_abort event = {
+        .size = sizeof(event), .reason = reason, .reason_length = strlen(reason)};
+    struct hook_outcome outcome;
+    ask(setting, HOOK_on_abort, put_abort, &event, &outcome);
 }

@@ -8,8 +8,9 @@
 #include "base/text.h"
 
 /* Cuts a text above `limit` bytes to its head and its tail, on character borders, with a
- * line between them that says how many bytes were left out.  The whole is within the limit,
- * but for the line itself where the limit is smaller than that.  False: no memory. */
-bool result_cap(struct text *text, size_t limit);
+ * line between them that says how many bytes were left out and, unless `whole` is NULL, where
+ * the whole text is.  All is within the limit, but for the line itself where the limit is
+ * smaller than that.  False: no memory. */
+bool result_cap(struct text *text, size_t limit, const char *whole);
 
 #endif

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/log.h"
+#include "service/artifacts.h"
 #include "tool/arguments.h"
 #include "tool/cap.h"
 #include "worker/state.h"
@@ -67,13 +69,39 @@ static void batch_release(struct batch *batch)
     free(batch->reasons);
 }
 
+/* Keeps the whole text of a result that will be cut; NULL when there is no place for it. */
+static const char *keep_whole(struct worker *worker, const struct dispatch_call *call,
+                              struct text *path)
+{
+    const struct artifacts *store = worker->options.artifacts;
+    const char *owner = worker->context.session ? worker->context.session : worker->invocation;
+    struct error error;
+    if (!store)
+        return NULL;
+    if (artifacts_save(store, owner, call->id, call->result.text.data, call->result.text.length,
+                       path, &error))
+        return path->data;
+    log_warning("the whole result of '%s' is lost: %s", call->name, error.message);
+    return NULL;
+}
+
+static bool cap_result(struct worker *worker, struct dispatch_call *call, struct error *error)
+{
+    const struct worker_options *options = &worker->options;
+    size_t limit = options->result_limit(options->result_limit_data, call->name);
+    struct text *text = &call->result.text;
+    struct text path = TEXT_INIT;
+    bool ok = text->length <= limit || result_cap(text, limit, keep_whole(worker, call, &path));
+    text_release(&path);
+    return ok || error_memory(error);
+}
+
 /* The one place where a tool's result enters history, and where it is capped (D12). */
 static bool store_result(struct worker *worker, struct dispatch_call *call, struct error *error)
 {
-    const struct worker_options *options = &worker->options;
     struct tool_result *result = &call->result;
-    if (!result_cap(&result->text, options->result_limit(options->result_limit_data, call->name)))
-        return error_memory(error);
+    if (!cap_result(worker, call, error))
+        return false;
     struct item *item = item_output(call->id, text_cstr(&result->text), result->text.length,
                                     !result->success);
     for (size_t i = 0; item && i < result->attachment_count; i++)

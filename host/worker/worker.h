@@ -21,6 +21,7 @@
 #include "tool/dispatch.h"
 
 struct worker;
+struct artifacts;
 
 /* Everything is borrowed for the life of the worker, but `registry`, of which it keeps a
  * reference. */
@@ -41,6 +42,8 @@ struct worker_options {
     /* The most bytes of a tool's result that enter history (D12). */
     size_t (*result_limit)(void *data, const char *tool);
     void *result_limit_data;
+    /* Where the whole of a result goes that is above the limit; NULL: nowhere. */
+    const struct artifacts *artifacts;
 };
 
 enum worker_status {

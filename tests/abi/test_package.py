@@ -44,7 +44,7 @@ def main():
         (folder / "first").rename(prefix)
 
         external = folder / "external"
-        run("cmake", "-S", example, "-B", external, f"-DCMAKE_PREFIX_PATH={prefix}")
+        run("cmake", "-G", "Ninja", "-S", example, "-B", external, f"-DCMAKE_PREFIX_PATH={prefix}")
         run("cmake", "--build", external)
         check_plugin(external / "hello.so")
         run("cmake", "--install", external, "--prefix", folder / "installed")

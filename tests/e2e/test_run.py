@@ -2,6 +2,7 @@
 import glob
 import json
 import os
+import re
 import signal
 import time
 
@@ -210,7 +211,11 @@ class Limits(Case):
         self.assertGreater(len(text), limit * 9 // 10)
         self.assertTrue(text.startswith("FIRST\nxxx"))
         self.assertTrue(text.endswith("xxx\nLAST"))
-        self.assertRegex(text, r"\n\[mortise: \d+ bytes left out here\]\n")
+        line = re.search(r"\n\[mortise: (\d+) bytes left out here; the whole is in (\S+)\]\n", text)
+        self.assertIsNotNone(line, text[:200])
+        with open(line.group(2), encoding="utf-8") as whole:
+            self.assertEqual(len(whole.read()), len(text) - len(line.group(0)) + int(line.group(1)))
+        self.assertEqual(os.stat(line.group(2)).st_mode & 0o077, 0)
 
     def test_results_are_capped(self):
         self.check_cut(self.sent_result(), 65536)

@@ -322,12 +322,14 @@ typedef struct mortise_hook_ops {
     size_t (*item_count)(mortise_hook *hook);
     const char *(*item)(mortise_hook *hook, size_t index, size_t *length);
 
-    /* prompt_submit: the user's item.  pre_llm_request: item `index` of this one request;
-     * what is stored stays as it is.  MORTISE_DENIED inside the locked prefix. */
+    /* prompt_submit: the user's item, which stays a user message.  pre_llm_request: item
+     * `index` of this one request; what is stored stays as it is.  The kind of an item, and the
+     * call_id of a call or a result, cannot be changed.  MORTISE_DENIED inside the locked prefix. */
     mortise_status (*set_item)(mortise_hook *hook, size_t index, const char *json, size_t length);
-    /* pre_llm_request: leaves item `index` out of this one request. */
+    /* pre_llm_request: leaves item `index` out of this one request; a call only together with
+     * its result, or the hook has failed. */
     mortise_status (*remove_item)(mortise_hook *hook, size_t index);
-    /* pre_llm_request, turn_end: adds an item at the end, and stores it. */
+    /* pre_llm_request, turn_end: adds a message at the end, and stores it. */
     mortise_status (*append)(mortise_hook *hook, const char *json, size_t length);
 
     /* pre_tool_call: what the tool will get, a JSON object. */

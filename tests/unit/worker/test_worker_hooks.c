@@ -244,6 +244,94 @@ static void a_hook_changes_a_result(void **state) /* W35, W70, T71 */
     stage_close(&stage);
 }
 
+/* ---- the stream ---- */
+
+static mortise_verdict on_text(void *state, mortise_hook *hook, const mortise_text_delta *event)
+{
+    seen.prompts += (unsigned)event->length;
+    reason(hook, "bad words");
+    return *(mortise_verdict *)state;
+}
+
+static void a_hook_ends_a_response(void **state) /* W27, W74, W79, W80, D5 */
+{
+    static const struct {
+        mortise_verdict verdict;
+        enum worker_status status;
+    } cases[] = {{MORTISE_ABORT, WORKER_ABORTED},
+                 {MORTISE_PAUSE, WORKER_PAUSED},
+                 {MORTISE_HOOK_FAILED, WORKER_HOOK}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        mortise_verdict verdict = cases[i].verdict;
+        const mortise_hooks hooks = {
+            .size = sizeof(hooks), .name = "words", .state = &verdict, .text_delta = on_text};
+        struct stage stage;
+        seen.prompts = 0;
+        stage_open(&stage,
+                   "{\"text\":\"one two three four five six\",\"chunk\":4},{\"text\":\"again\"}",
+                   &hooks);
+        assert_int_equal(stage_run(&stage, "Go"), cases[i].status);
+        assert_int_equal(seen.prompts, 4); /* nothing more was asked */
+        assert_int_equal(stage_item_count(&stage), 1); /* and nothing of it is stored */
+        verdict = MORTISE_CONTINUE;
+        assert_int_equal(stage_run(&stage, "Once more"), WORKER_FINISHED);
+        stage_close(&stage);
+    }
+}
+
+static struct text chunks;
+
+static mortise_verdict on_chunk(void *state, mortise_hook *hook, const mortise_stream_chunk *event)
+{
+    (void)state;
+    (void)hook;
+    assert_int_equal(event->json[0], '{');
+    assert_int_equal(event->json[event->length - 1], '}');
+    text_printf(&chunks, "%s ", event->event);
+    return MORTISE_CONTINUE;
+}
+
+static mortise_verdict on_call_delta(void *state, mortise_hook *hook,
+                                     const mortise_tool_call_delta *event)
+{
+    (void)state;
+    (void)hook;
+    text_printf(&chunks, "<%.*s> ", (int)event->length, event->json);
+    return MORTISE_CONTINUE;
+}
+
+static mortise_verdict on_complete(void *state, mortise_hook *hook,
+                                   const mortise_stream_complete *event)
+{
+    (void)state;
+    (void)hook;
+    text_printf(&chunks, "complete(%u, %u) ", event->turn, (unsigned)event->event_count);
+    return MORTISE_CONTINUE;
+}
+
+static void every_event_of_a_stream_is_told(void **state) /* W25, W26, W28, W75-W77 */
+{
+    const mortise_hooks hooks = {.size = sizeof(hooks),
+                                 .name = "watch",
+                                 .tool_call_delta = on_call_delta,
+                                 .stream_chunk = on_chunk,
+                                 .stream_complete = on_complete};
+    struct stage stage;
+    (void)state;
+    stage_open(&stage, CALL "{\"reasoning\":\"hm\",\"text\":\"ok\",\"usage\":{\"input_tokens\":1}}",
+               &hooks);
+    text_reset(&chunks);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
+    assert_string_equal(text_cstr(&chunks),
+                        "tool_call_start tool_call_delta <{\"n\":1}> tool_call_stop stop "
+                        "complete(0, 4) "
+                        "reasoning_start reasoning_delta reasoning_stop text_start text_delta "
+                        "text_stop usage stop complete(1, 8) ");
+    text_release(&chunks);
+    stage_close(&stage);
+}
+
 /* ---- OnTurnEnd, OnAbort ---- */
 
 static mortise_verdict once_more(void *state, mortise_hook *hook, const mortise_turn_end *event)
@@ -299,6 +387,8 @@ int main(void)
         cmocka_unit_test(a_hook_decides_on_each_call),
         cmocka_unit_test(a_paused_run_goes_on_with_the_next),
         cmocka_unit_test(a_hook_changes_a_result),
+        cmocka_unit_test(a_hook_ends_a_response),
+        cmocka_unit_test(every_event_of_a_stream_is_told),
         cmocka_unit_test(a_hook_goes_on_with_a_message),
         cmocka_unit_test(an_error_is_told_once),
     };
