@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/json_check.h"
 #include "base/log.h"
 #include "tool/call_private.h"
 
@@ -57,22 +58,28 @@ static void settle_failure(struct call *call, mortise_category category, const c
         text_append(&result->text, call->failure.data, call->failure.length);
 }
 
+/* jansson says where; what it repaired was half of a surrogate pair. */
+static void settle_bad_json(struct call *call)
+{
+    const struct tool *tool = call->tool;
+    struct error error = ERROR_INIT;
+    json_t *value = json_parse(text_cstr(&call->reply), call->reply.length, NULL, &error);
+    const char *why = value ? "it has a lone surrogate" : error.message;
+    log_warning("plugin '%s': tool '%s' replied with JSON that is not valid: %s",
+                tool->plugin->name, tool->name, why);
+    tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_json",
+                     "Internal error: tool '%s' replied with JSON that is not valid: %s", tool->name,
+                     why);
+    json_decref(value);
+}
+
 static void settle_success(struct call *call)
 {
     struct tool_result *result = &call->result;
-    struct error error = ERROR_INIT;
-    json_t *value = NULL;
-    if (call->is_json &&
-        !(value = json_parse(text_cstr(&call->reply), call->reply.length, NULL, &error))) {
-        const struct tool *tool = call->tool;
-        log_warning("plugin '%s': tool '%s' replied with JSON that is not valid: %s",
-                    tool->plugin->name, tool->name, error.message);
-        tool_result_fail(result, MORTISE_INTERNAL, "tool.bad_json",
-                         "Internal error: tool '%s' replied with JSON that is not valid: %s",
-                         tool->name, error.message);
+    if (call->is_json && !json_is_valid(text_cstr(&call->reply), call->reply.length)) {
+        settle_bad_json(call);
         return;
     }
-    json_decref(value);
     result->success = true;
     result->component[0] = result->code[0] = '\0'; /* of a fail() that did not count */
     result->is_json = call->is_json;

@@ -56,7 +56,7 @@ static mortise_status run(const mortise_tool *self, mortise_call *call, const vo
 {
     (void)self;
     (void)args;
-    return call->ops->reply(call, MORTISE_TEXT_RESULT, "ok", 2);
+    return call->ops->reply(call, MORTISE_JSON_RESULT, "{\"text\":\"hello\",\"count\":3}", 26);
 }
 
 static const mortise_tool tool = {.size = sizeof(tool), .meta = &meta, .run = run};

@@ -1,5 +1,5 @@
 /*
- * direct_call - what one call of a tool costs: JSON arguments in, the text of a result out.
+ * direct_call - what one call of a tool costs: JSON arguments in, a JSON result out.
  *
  *     direct_call PLUGIN.so [BATCHES]
  *     {"median_ns": N, "quarter_ns": N}
@@ -31,7 +31,7 @@ static void call_once(struct registry *registry)
     memset(&result, 0, sizeof(result));
     tool_call(registry, "bench_tool_0000", arguments, sizeof(arguments) - 1, &context, NULL,
               &result);
-    if (!result.success || strcmp(text_cstr(&result.text), "ok") != 0) {
+    if (!result.success || strcmp(text_cstr(&result.text), "{\"text\":\"hello\",\"count\":3}") != 0) {
         fprintf(stderr, "direct_call: %s\n", text_cstr(&result.text));
         exit(1);
     }

@@ -321,7 +321,7 @@ def measure_call(bench, table):
     if done.returncode != 0:
         raise Failure(done.stderr.strip())
     figures = json.loads(done.stdout)
-    table.add_alone("call: three arguments, JSON to text", "us", figures["median_ns"] / 1e3,
+    table.add_alone("call: three arguments, JSON to JSON", "us", figures["median_ns"] / 1e3,
                     figures["quarter_ns"] / 1e3, 3)
 
 
