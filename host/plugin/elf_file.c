@@ -87,6 +87,7 @@ static bool read_at(struct elf_file *file, uint64_t offset, void *out, size_t le
 static void clear(struct elf_file *file)
 {
     file->memory = NULL;
+    file->head.offset = file->other.offset = 0;
     file->head.length = file->other.length = 0;
     memset(&file->header, 0, sizeof(*file) - offsetof(struct elf_file, header));
 }
