@@ -15,6 +15,7 @@
 
 #include "base/pool.h"
 #include "conversation/history.h"
+#include "conversation/journal.h"
 #include "plugin/registry.h"
 #include "provider/provider.h"
 #include "timeline/timeline.h"
@@ -44,6 +45,8 @@ struct worker_options {
     void *result_limit_data;
     /* Where the whole of a result goes that is above the limit; NULL: nowhere. */
     const struct artifacts *artifacts;
+    /* Where the conversation is written down; NULL: nowhere. */
+    const struct journal *journal;
 };
 
 enum worker_status {
@@ -78,9 +81,51 @@ struct timeline *worker_timeline(struct worker *worker);
 bool worker_run(struct worker *worker, const char *prompt, size_t length,
                 struct worker_result *result);
 
+/* Goes on with a run that was paused, interrupted or limited (W56): executes calls that have
+ * no result, then asks the model; adds no item of its own. */
+bool worker_resume(struct worker *worker, struct worker_result *result);
+
 /* Ends the run that is going on, or the next one if none is (D21).  Any thread. */
 void worker_cancel(struct worker *worker);
 
+/* ---- locking: so that a provider's cache can be used (W4-W14, D17) ---- */
+
+enum worker_state { WORKER_MUTABLE, WORKER_CACHE_LOCKED };
+enum worker_state worker_state(const struct worker *worker);
+/* From here on history only grows, and tools and system prompt stay as they are.  Both are
+ * allowed at any time between runs and keep everything else. */
+void worker_lock(struct worker *worker);
+void worker_unlock(struct worker *worker);
+/* How many items are locked; 0 when mutable. */
+size_t worker_locked_prefix(const struct worker *worker);
+
+/* ---- changes between runs; while locked those marked [mutable] are refused with an error of
+ * kind usage that says so, and change nothing ---- */
+
+bool worker_set_system(struct worker *worker, const char *system, struct error *error); /* [mutable] copies; NULL: none */
+/* Take over the references, also when they fail.  [mutable] */
+bool worker_push_item(struct worker *worker, struct item *item, struct error *error);
+bool worker_set_history(struct worker *worker, struct item **items, size_t count,
+                        struct error *error);
+bool worker_clear_history(struct worker *worker, struct error *error); /* [mutable] */
+/* Another set of tools and hooks, such as after a reload; keeps a reference.  [mutable] */
+bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error);
+
+/* What a store kept of an earlier process: not written down again.  `started` names calls
+ * whose tool may have been entered (D25); they are answered, not run again, unless their tool
+ * is read-only or idempotent.  Only before the first run. */
+bool worker_restore(struct worker *worker, struct item *const *items, size_t count,
+                    const char *const *started, size_t started_count, struct error *error);
+
+void worker_set_config(struct worker *worker, const struct request_config *config); /* borrowed strings */
+const struct request_config *worker_config(const struct worker *worker);
+/* True when the provider takes every setting that is set; else *error lists the others
+ * ("Config warnings: 'top_k' is not supported by …", kind config) (W100). */
+bool worker_validate(const struct worker *worker, struct error *error);
+
+const char *worker_system(const struct worker *worker); /* or NULL */
+struct registry *worker_registry(const struct worker *worker);
+bool worker_is_cancelled(const struct worker *worker);
 const struct history *worker_history(const struct worker *worker);
 /* Requests so far, over all runs. */
 unsigned worker_turn_count(const struct worker *worker);
