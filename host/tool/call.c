@@ -125,11 +125,6 @@ const char *call_id(const struct call *call)
     return call->known[CALL_KEY_CALL];
 }
 
-const struct tool *call_tool(const struct call *call)
-{
-    return call->tool;
-}
-
 void call_take_result(struct call *call, struct tool_result *result)
 {
     pthread_mutex_lock(&call->lock);

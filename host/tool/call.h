@@ -97,7 +97,6 @@ void call_cancelled(struct call *call);
 void call_abandon(struct call *call);
 
 const char *call_id(const struct call *call); /* NULL when none was given */
-const struct tool *call_tool(const struct call *call);
 /* After `done`: moves the result out.  On the thread that owns the registry. */
 void call_take_result(struct call *call, struct tool_result *result);
 
