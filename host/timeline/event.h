@@ -86,6 +86,7 @@ struct event {
         } run_start;
         struct {
             unsigned turn;
+            const char *prefix_sha256; /* of a locked session's requests; NULL: none */
         } turn_start;
         /* BLOCK_START, BLOCK_DELTA, BLOCK_STOP.  `index` counts the blocks of a response. */
         struct {

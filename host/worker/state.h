@@ -26,6 +26,7 @@ struct worker {
     pthread_mutex_t cancel_lock;
     enum worker_state state;
     size_t locked; /* items in front that stay as they are */
+    struct request_prefix prefix;
     struct started_calls started;
     bool has_run;
     struct timeline timeline;

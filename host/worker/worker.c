@@ -157,6 +157,7 @@ void worker_free(struct worker *worker)
         free(worker->started.items[i]);
     free(worker->started.items);
     free(worker->system);
+    prefix_release(&worker->prefix);
     free(worker->model);
     free(worker);
 }
