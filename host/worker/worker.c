@@ -158,6 +158,7 @@ void worker_free(struct worker *worker)
     free(worker->started.items);
     free(worker->system);
     prefix_release(&worker->prefix);
+    text_release(&worker->repeat.key);
     free(worker->model);
     free(worker);
 }
