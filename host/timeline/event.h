@@ -95,6 +95,7 @@ struct event {
             const char *id;    /* TOOL_USE start: never NULL */
             const char *name;  /* TOOL_USE start */
             struct slice text; /* DELTA: text, or a fragment of JSON; STOP: the whole */
+            bool aborted;      /* STOP: the response broke off within the block */
         } block;
         struct usage usage;
         struct {

@@ -34,7 +34,7 @@ static const struct {
     {{.kind = EVENT_RUN_START, .as.run_start = {NULL, "offline", NULL, 0}},
      "{\"type\":\"run_start\",\"session\":null,\"model\":\"offline\",\"tools\":[]}"},
     {{.kind = EVENT_TURN_START, .as.turn_start = {3, NULL}}, "{\"type\":\"turn_start\",\"turn\":3}"},
-    {{.kind = EVENT_BLOCK_START, .as.block = {BLOCK_TOOL_USE, 1, "c1", "greet", {0}}},
+    {{.kind = EVENT_BLOCK_START, .as.block = {BLOCK_TOOL_USE, 1, "c1", "greet", {0}, false}},
      "{\"type\":\"tool_call_start\",\"index\":1,\"id\":\"c1\",\"name\":\"greet\"}"},
     {{.kind = EVENT_BLOCK_DELTA, .as.block = {.kind = BLOCK_TEXT, .text = SLICE("a\n\"\u00e9")}},
      "{\"type\":\"text_delta\",\"index\":0,\"text\":\"a\\n\\\"\u00e9\"}"},
