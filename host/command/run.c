@@ -195,6 +195,7 @@ static bool make_worker(struct run *run, struct error *error)
         .system = run->system.length ? run->system.data : NULL,
         .config = request_config(app),
         .max_turns = app_unsigned(app, SETTING_MAX_TURNS, 100),
+        .max_run_tokens = settings_whole(&app->settings, SETTING_MAX_RUN_TOKENS, 0),
         .timeout_ms = app_milliseconds(app, SETTING_TIMEOUT, -1),
         .context = run->context,
         .offered = app_offers,

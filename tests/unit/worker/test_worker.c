@@ -58,7 +58,7 @@ static void calls_are_run_and_answered_in_order(void **state) /* W29-W37, W45, W
     assert_contains(stage_item(&stage, 7), "\"call_id\":\"b\",\"output\":\"Execution failed: no luck\","
                                            "\"is_error\":true");
     assert_contains(stage_item(&stage, 8), "Tool 'teleport' not found");
-    assert_contains(stage_item(&stage, 8), "big, echo, fail");
+    assert_contains(stage_item(&stage, 8), "big, echo, fail, look");
     assert_contains(stage_item(&stage, 9), "\"call_id\":\"d\"");
     assert_contains(stage_item(&stage, 9), "oops");
     assert_string_equal(text_cstr(&stage.trace),
@@ -140,12 +140,66 @@ static void the_turn_limit_is_a_result(void **state) /* D10, W121 */
                "{\"text\":\"ok\"}",
                NULL);
     stage.options.max_turns = 2;
-    worker_free(stage.worker);
-    stage.worker = worker_new(&stage.options, NULL);
+    stage_renew(&stage);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
     assert_int_equal(stage.result.turns, 2);
     assert_int_equal(stage_run(&stage, "Go on"), WORKER_FINISHED);
     assert_int_equal(worker_turn_count(stage.worker), 3);
+    stage_close(&stage);
+}
+
+static void the_token_limit_is_a_result(void **state) /* D10, W121 */
+{
+    struct stage stage;
+    (void)state;
+    stage_open(&stage,
+               "{\"calls\":[" CALL("a", "echo", "{}") "],\"usage\":{\"input_tokens\":70,"
+               "\"output_tokens\":20}},{\"calls\":[" CALL("b", "echo", "{}")
+               "],\"usage\":{\"input_tokens\":9,\"output_tokens\":1}},{\"text\":\"ok\"}",
+               NULL);
+    stage.options.max_run_tokens = 100;
+    stage_renew(&stage);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
+    assert_int_equal(stage.result.turns, 2);
+    assert_int_equal(stage.result.error.kind, ERROR_LIMIT);
+    assert_contains(stage.result.error.message, "100 tokens");
+    assert_int_equal(stage_resume(&stage), WORKER_FINISHED); /* with a fresh budget */
+    stage_close(&stage);
+}
+
+#define AGAIN(id) "{\"calls\":[" CALL(id, "echo", "{\"n\":1}") "]}"
+
+static void going_in_circles_ends_the_run(void **state) /* D10 */
+{
+    struct stage stage;
+    (void)state;
+    stage_open(&stage,
+               AGAIN("a") "," AGAIN("b") "," AGAIN("c") "," AGAIN("d") "," AGAIN("e") "," AGAIN(
+                   "f") "," AGAIN("g"),
+               NULL);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
+    assert_int_equal(stage.calls, 6);
+    assert_int_equal(stage.result.error.kind, ERROR_LIMIT);
+    assert_contains(stage.result.error.message, "'echo' was called 6 times in a row");
+    assert_contains(stage.result.error.message, "{\"n\":1}");
+    struct error error = ERROR_INIT;
+    const struct history *history = worker_history(stage.worker);
+    assert_true(history_check(history->items, history->count, &error));
+    stage_close(&stage);
+}
+
+static void other_calls_between_are_no_circle(void **state)
+{
+    struct stage stage;
+    (void)state;
+    stage_open(&stage,
+               AGAIN("a") ",{\"calls\":[" CALL("b", "echo", "{\"n\":2}") "]}," AGAIN("c") ","
+               "{\"calls\":[" CALL("d", "echo", "{\"n\":1}") "," CALL("e", "echo", "{\"n\":1}")
+               "," CALL("f", "echo", "{\"n\":1}") "]},{\"text\":\"ok\"}",
+               NULL);
+    stage.options.max_repeats = 2;
+    stage_renew(&stage);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
     stage_close(&stage);
 }
 
@@ -168,8 +222,7 @@ static void the_time_limit_ends_a_wait(void **state) /* W50 */
     (void)state;
     stage_open(&stage, "{\"text\":\"late\",\"delay_ms\":20000}", NULL);
     stage.options.timeout_ms = 30;
-    worker_free(stage.worker);
-    stage.worker = worker_new(&stage.options, NULL);
+    stage_renew(&stage);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_TIMEOUT);
     assert_int_equal(stage.result.error.kind, ERROR_TIMEOUT);
     assert_true(stage.result.duration_ms < 10000);
@@ -224,6 +277,9 @@ int main(void)
         cmocka_unit_test(cut_twice_in_a_row_ends_the_run),
         cmocka_unit_test(a_failed_attempt_leaves_nothing),
         cmocka_unit_test(the_turn_limit_is_a_result),
+        cmocka_unit_test(the_token_limit_is_a_result),
+        cmocka_unit_test(going_in_circles_ends_the_run),
+        cmocka_unit_test(other_calls_between_are_no_circle),
         cmocka_unit_test(a_cancel_before_the_run_ends_it),
         cmocka_unit_test(the_time_limit_ends_a_wait),
         cmocka_unit_test(results_are_capped_where_they_enter),
