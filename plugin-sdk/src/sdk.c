@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,11 +76,15 @@ mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plug
         }
         tool_list[i] = &tools[i];
     }
+    size_t wanted = 0;
     for (size_t i = 0; i < hook_count; i++) {
-        hooks[i] = *parts->hooks[i];
-        if (!hooks[i].state)
-            hooks[i].state = self->state;
-        hook_list[i] = &hooks[i];
+        if (parts->wants && !parts->wants(self->state, parts->hooks[i]))
+            continue;
+        hooks[wanted] = *parts->hooks[i];
+        if (!hooks[wanted].state)
+            hooks[wanted].state = self->state;
+        hook_list[wanted] = &hooks[wanted];
+        wanted++;
     }
     self->face = (mortise_plugin){
         .size = sizeof(mortise_plugin),
@@ -88,7 +93,7 @@ mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plug
         .tools = tool_list,
         .tool_count = tool_count,
         .hooks = hook_list,
-        .hook_count = hook_count,
+        .hook_count = wanted,
         .close = close_plugin,
     };
     return &self->face;
@@ -331,6 +336,86 @@ mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role, co
     return status;
 }
 
+/* ---- the state of a run -------------------------------------------------------------------- */
+
+enum { RUNS_KEPT = 1024 };
+
+/* One run, newest first in a list; `key` is the run's name, behind the state. */
+struct run {
+    struct run *next;
+    char *key;
+    max_align_t state[];
+};
+
+static void lock_runs(mortise_runs *runs)
+{
+    while (__atomic_exchange_n(&runs->lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void unlock_runs(mortise_runs *runs)
+{
+    __atomic_store_n(&runs->lock, 0, __ATOMIC_RELEASE);
+}
+
+static struct run *new_run(const char *key, size_t size)
+{
+    size_t length = strlen(key) + 1;
+    if (size > SIZE_MAX - sizeof(struct run) - length)
+        return NULL;
+    struct run *run = calloc(1, sizeof(*run) + size + length);
+    if (run) {
+        run->key = (char *)run->state + size;
+        memcpy(run->key, key, length);
+    }
+    return run;
+}
+
+/* Takes the run `key` out of the list; NULL: it is not there.  Drops what is too old. */
+static struct run *take_run(mortise_runs *runs, const char *key)
+{
+    struct run *first = runs->newest, **place = &first, *run;
+    size_t count = 0;
+    while ((run = *place) && strcmp(run->key, key) != 0 && ++count < RUNS_KEPT)
+        place = &run->next;
+    if (run)
+        *place = run->next;
+    runs->newest = first;
+    if (run && strcmp(run->key, key) != 0) {
+        free(run);
+        run = NULL;
+    }
+    return run;
+}
+
+void *mortise_run_state(mortise_runs *runs, mortise_hook *hook, size_t size)
+{
+    const char *key = mortise_hook_context(hook, "invocation");
+    if (!key)
+        key = "";
+    lock_runs(runs);
+    struct run *run = take_run(runs, key);
+    if (!run)
+        run = new_run(key, size);
+    if (run) {
+        run->next = runs->newest;
+        runs->newest = run;
+    }
+    unlock_runs(runs);
+    return run ? run->state : NULL;
+}
+
+void mortise_runs_release(mortise_runs *runs)
+{
+    struct run *run = runs->newest;
+    runs->newest = NULL;
+    while (run) {
+        struct run *next = run->next;
+        free(run);
+        run = next;
+    }
+}
+
 /* ---- reading the configuration ------------------------------------------------------------ */
 
 /*
@@ -555,5 +640,47 @@ mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
         *out = false;
     else
         return MORTISE_INVALID;
+    return MORTISE_OK;
+}
+
+/* Reads a list of strings into `list`, with its texts in `texts`; either may be NULL to only
+ * count and measure.  Returns whether it is one. */
+static bool read_strings(const char *p, char **list, char *texts, size_t *count, size_t *bytes)
+{
+    *count = *bytes = 0;
+    if (*p++ != '[')
+        return false;
+    for (p = skip_space(p); *p != ']'; p = skip_space(p)) {
+        size_t length;
+        if (*count > 0 && *p++ != ',')
+            return false;
+        p = skip_space(p);
+        if (list)
+            list[*count] = texts + *bytes;
+        p = read_string(p, texts ? texts + *bytes : NULL, texts ? SIZE_MAX : 0, &length);
+        if (!p)
+            return false;
+        *count += 1;
+        *bytes += length + 1;
+    }
+    return true;
+}
+
+mortise_status mortise_config_strings(const mortise_host *host, const char *key, char ***out)
+{
+    const char *value;
+    size_t count, bytes;
+    mortise_status status = find_config(host, key, &value);
+    if (status != MORTISE_OK)
+        return status;
+    if (!read_strings(value, NULL, NULL, &count, &bytes))
+        return MORTISE_INVALID;
+    size_t pointers = (count + 1) * sizeof(char *);
+    char **list = malloc(pointers + bytes);
+    if (!list)
+        return MORTISE_NO_MEMORY;
+    read_strings(value, list, (char *)list + pointers, &count, &bytes);
+    list[count] = NULL;
+    *out = list;
     return MORTISE_OK;
 }

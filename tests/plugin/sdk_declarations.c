@@ -180,6 +180,24 @@ static void test_opens_and_closes(void **state)
     assert_int_equal(closed, 1);
 }
 
+static bool only_persist(const void *state, const mortise_hooks *hooks)
+{
+    return state == &opened && hooks == &persist_hooks;
+}
+
+/* What has nothing to do is left out. */
+static void test_wants_some_hooks(void **state)
+{
+    (void)state;
+    mortise_plugin_parts parts = mortise__parts;
+    parts.wants = only_persist;
+    mortise_plugin *plugin = mortise_open_plugin(&fake_host, &parts);
+    assert_int_equal(plugin->hook_count, 1);
+    assert_string_equal(plugin->hooks[0]->name, "persist");
+    assert_ptr_equal(plugin->hooks[0]->state, &opened);
+    plugin->close(plugin);
+}
+
 static void test_open_can_refuse(void **state)
 {
     (void)state;
@@ -255,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_no_arguments),
         cmocka_unit_test(test_definitions),
         cmocka_unit_test(test_opens_and_closes),
+        cmocka_unit_test(test_wants_some_hooks),
         cmocka_unit_test(test_open_can_refuse),
         cmocka_unit_test(test_runs_without_a_host),
         cmocka_unit_test(test_absent_host_functions),

@@ -138,6 +138,9 @@ typedef struct mortise_plugin_parts {
     void (*close)(void *state);
     /* Names the type of the state, for mortise_hook_ops.tool_state.  May be absent. */
     const char *state_tag;
+    /* Asked once for each set of hooks, after open(): false leaves it out, so that what is not
+     * configured costs nothing in a run.  May be absent: all are wanted.  [load] */
+    bool (*wants)(const void *state, const mortise_hooks *hooks);
 } mortise_plugin_parts;
 
 /* Up to 32 names of tools, and of hooks. */
@@ -236,6 +239,18 @@ MORTISE__OURS mortise_status mortise_hook_respond(mortise_hook *hook, bool is_er
 MORTISE__OURS mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role,
                                                       const char *text);
 
+/* State of one run: zeroed memory of `size` bytes, the same at every event of a run, another
+ * one in the next.  `runs` is part of the plugin's state and zero at first;
+ * mortise_runs_release() frees it in close().  Only the hooks of its run touch the memory, and
+ * never two at once.  Of a plugin's runs the last 1024 that were asked for are kept.
+ * NULL: no memory. */
+typedef struct mortise_runs {
+    void *newest;
+    int lock;
+} mortise_runs;
+MORTISE__OURS void *mortise_run_state(mortise_runs *runs, mortise_hook *hook, size_t size);
+MORTISE__OURS void mortise_runs_release(mortise_runs *runs);
+
 /* ---- with the host: open(), and wherever the plugin keeps the host's pointer --------------- */
 
 /* Keeps the reason; returns NULL, for `return mortise_refuse(host, "…")` in open().  [load] */
@@ -256,6 +271,10 @@ MORTISE__OURS mortise_status mortise_config_number(const mortise_host *host, con
                                                    double *out);
 MORTISE__OURS mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
                                                     bool *out);
+
+/* A list of strings, which ends with NULL, in one block for free(). */
+MORTISE__OURS mortise_status mortise_config_strings(const mortise_host *host, const char *key,
+                                                    char ***out);
 
 /* What tool_definition() does; MORTISE_PLUGIN() calls it. */
 MORTISE__OURS mortise_plugin *mortise_open_plugin(const mortise_host *host,
