@@ -40,7 +40,80 @@ static void close_plugin(mortise_plugin *face)
     free(self);
 }
 
+/* ---- a guard that cannot work ---- */
+
+/* Where mortise_refuse() leaves its reason while a guard is opened; NULL: with the host. */
+static char **kept_reason;
+
+static mortise_verdict fail_run(void *state, mortise_hook *hook)
+{
+    mortise_hook_reason(hook, "%s", (const char *)state);
+    return MORTISE_HOOK_FAILED;
+}
+
+static mortise_verdict fail_prompt(void *state, mortise_hook *hook,
+                                   const mortise_prompt_submit *event)
+{
+    (void)event;
+    return fail_run(state, hook);
+}
+
+static mortise_verdict fail_request(void *state, mortise_hook *hook,
+                                    const mortise_pre_llm_request *event)
+{
+    (void)event;
+    return fail_run(state, hook);
+}
+
+static mortise_verdict fail_call(void *state, mortise_hook *hook,
+                                 const mortise_pre_tool_call *event)
+{
+    (void)event;
+    return fail_run(state, hook);
+}
+
+MORTISE_HOOK(cannot_guard, .priority = INT32_MIN, .prompt_submit = fail_prompt,
+    .pre_llm_request = fail_request, .pre_tool_call = fail_call);
+
+static mortise_plugin *open_parts(const mortise_host *host, const mortise_plugin_parts *parts,
+                                  void *state);
+
+static mortise_plugin *open_closed(const mortise_host *host, const mortise_plugin_parts *parts,
+                                   char *reason)
+{
+    static mortise_plugin_parts closed;
+    closed = (mortise_plugin_parts){.name = parts->name,
+                                    .version = parts->version,
+                                    .hooks = MORTISE_HOOKS(cannot_guard),
+                                    .close = free};
+    mortise_log(host, MORTISE_LOG_WARNING, "plugin '%s' will stop every run: %s", parts->name,
+                reason);
+    mortise_plugin *plugin = open_parts(host, &closed, reason);
+    if (!plugin)
+        free(reason);
+    return plugin;
+}
+
 mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plugin_parts *parts)
+{
+    char *reason = NULL;
+    if (!parts->guard)
+        return open_parts(host, parts, NULL);
+    kept_reason = &reason;
+    mortise_plugin *plugin = open_parts(host, parts, NULL);
+    kept_reason = NULL;
+    if (plugin || !reason) {
+        free(reason);
+        return plugin;
+    }
+    return open_closed(host, parts, reason);
+}
+
+/* ---- any plugin ---- */
+
+/* `state` is that of parts without open(). */
+static mortise_plugin *open_parts(const mortise_host *host, const mortise_plugin_parts *parts,
+                                  void *state)
 {
     size_t tool_count = count_pointers(parts->tools);
     size_t hook_count = count_pointers(parts->hooks);
@@ -56,6 +129,7 @@ mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plug
         return mortise_refuse(host, "out of memory");
     struct opened *self = &block->opened;
     self->parts = parts;
+    self->state = state;
     if (parts->open) {
         self->state = parts->open(host);
         if (!self->state) {
@@ -234,7 +308,14 @@ void *mortise_refuse(const mortise_host *host, const char *format, ...)
     va_start(args, format);
     text_format(&text, format, args);
     va_end(args);
-    host->refuse(host, text.bytes ? text.bytes : "out of memory");
+    const char *reason = text.bytes ? text.bytes : "out of memory";
+    char *kept = kept_reason ? strdup(reason) : NULL;
+    if (kept) {
+        free(*kept_reason);
+        *kept_reason = kept;
+    } else {
+        host->refuse(host, reason);
+    }
     text_release(&text);
     return NULL;
 }
@@ -283,12 +364,34 @@ static size_t put(char *out, size_t size, size_t at, const char *bytes, size_t l
     return at + length;
 }
 
+/* The length of the UTF-8 character that begins at `p`; 0 when there is none. */
+static size_t character_length(const unsigned char *p, size_t left)
+{
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (length == 0 || length > left || p[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
+                 (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90);
+    return wrong ? 0 : length; /* too long, half of a pair, or beyond the last character */
+}
+
 size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length)
 {
+    const unsigned char *bytes = (const unsigned char *)text;
     size_t n = put(out, size, 0, "\"", 1);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length;) {
         char escaped[6];
-        n = put(out, size, n, escaped, escape(escaped, (unsigned char)text[i]));
+        size_t taken = character_length(bytes + i, length - i);
+        if (taken == 0)
+            n = put(out, size, n, "\xef\xbf\xbd", 3);
+        else if (taken == 1)
+            n = put(out, size, n, escaped, escape(escaped, bytes[i]));
+        else
+            n = put(out, size, n, text + i, taken);
+        i += taken ? taken : 1;
     }
     n = put(out, size, n, "\"", 1);
     if (size > 0)

@@ -59,6 +59,10 @@ static void test_json_strings(void **state)
         {"\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\""},
         {"\0\x1f\x7f", 3, "\"\\u0000\\u001f\x7f\""},
         {"gr\xc3\xbc\xc3\x9f", 6, "\"gr\xc3\xbc\xc3\x9f\""},
+        {"\xe2\x82\xac\xf0\x9f\x98\x80", 7, "\"\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"a\xff" "b\xc3", 4, "\"a\xef\xbf\xbd" "b\xef\xbf\xbd\""},
+        {"\xc0\x80\xed\xa0\x80", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xf4\x90\x80\x80", 1, "\"\xef\xbf\xbd\""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char out[64];

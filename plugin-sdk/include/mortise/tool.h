@@ -141,6 +141,10 @@ typedef struct mortise_plugin_parts {
     /* Asked once for each set of hooks, after open(): false leaves it out, so that what is not
      * configured costs nothing in a run.  May be absent: all are wanted.  [load] */
     bool (*wants)(const void *state, const mortise_hooks *hooks);
+    /* For a plugin that protects.  If its open() refuses, it is loaded all the same, without
+     * tools and with hooks that fail every run with that reason: a run without it would be
+     * worse than none. */
+    bool guard;
 } mortise_plugin_parts;
 
 /* Up to 32 names of tools, and of hooks. */
@@ -223,8 +227,9 @@ MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_categor
  * without memory it is the text `null`. */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
 
-/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes.  Returns the
- * length of the whole, as snprintf() does: what is not less than `size` did not fit. */
+/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes; bytes that are no
+ * UTF-8 become U+FFFD.  Returns the length of the whole, as snprintf() does: what is not less
+ * than `size` did not fit. */
 MORTISE__OURS size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length);
 
 /* ---- in a hook ----------------------------------------------------------------------------- */
