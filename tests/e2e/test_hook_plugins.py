@@ -1,6 +1,11 @@
 """The hook plugins that come with mortise, in the real binary."""
+import fcntl
 import json
 import os
+import pty
+import select
+import termios
+import time
 
 import e2e
 
@@ -32,6 +37,116 @@ class Unconfigured(Case):
             shown = self.check(self.mortise("plugins", "show", plugin), 0)
             self.assertNotIn("PreToolCall", shown.out)
             self.assertNotIn("OnTurnEnd", shown.out)
+
+
+class Approve(Case):
+    ALL = {"default": "ask"}
+
+    def policy(self, **policy):
+        self.file("home/.config/mortise/approve.json", json.dumps(policy))
+
+    def answer(self, answers, *turns):
+        """A run with a controlling terminal, at which each question gets the next answer:
+        (how it ended, what the terminal showed)."""
+        self.config()
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+
+        def own_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        process = self.start("--json", "-P", e2e.options.fixtures, "-m", self.script(*turns),
+                             "the prompt", preexec_fn=own_terminal, pass_fds=[slave])
+        os.close(slave)
+        shown, asked = b"", 0
+        for answer in answers:
+            asked += 1
+            self.read_until(master, lambda text: text.count(b"Allow it?") >= asked)
+            shown = self.seen
+            time.sleep(0.05)  # until it listens: what comes before is thrown away
+            os.write(master, answer)
+        done = self.finish(process)
+        self.read_until(master, lambda text: False)
+        shown, self.seen = self.seen, b""
+        self.assertEqual(shown.count(b"Allow it?"), asked, shown)
+        return done, shown.decode("utf-8")
+
+    seen = b""
+
+    def read_until(self, master, enough):
+        until = time.monotonic() + e2e.SECONDS
+        while not enough(self.seen) and time.monotonic() < until:
+            if not select.select([master], [], [], 0.2)[0]:
+                continue
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # nobody has it open
+                return
+            if not data:
+                return
+            self.seen += data
+
+    def test_denies_and_allows(self):
+        rules = [{"decision": "deny", "tool": "*", "arguments": {"text": "*secret*"},
+                  "reason": "no secrets"},
+                 {"decision": "allow", "tool": "echo"}]
+        self.policy(default="deny", rules=rules)
+        calls = [ECHO, {"name": "echo", "arguments": {"text": "a secret"}}, {"name": "counter"}]
+        done = self.check(self.play({}, {"calls": calls}, {"text": "ok"}), 0)
+        results = self.results(done)
+        self.assertEqual(results[0], "said")
+        self.assertEqual(results[1], "Tool call skipped by hook 'approve': no secrets")
+        self.assertIn("the user's policy does not allow this call", results[2])
+
+    def test_without_a_terminal_the_answer_is_no(self):
+        self.policy(**self.ALL)
+        done = self.play({}, {"calls": [ECHO]}, {"text": "ok"}, start_new_session=True)
+        self.check(done, 0)
+        self.assertIn("there is no terminal", self.results(done)[0])
+
+    def test_asks_at_the_terminal(self):
+        self.policy(**self.ALL)
+        done, shown = self.answer([b"y\n", b"\n", b"x\n"], {"calls": [ECHO, ECHO, ECHO]},
+                                  {"text": "ok"})
+        self.check(done, 0)
+        self.assertIn('The model wants to call echo\r\n  text: "said"\r\n', shown)
+        results = self.results(done)
+        self.assertEqual(results[0], "said")
+        for result in results[1:]:
+            self.assertIn("the user does not allow this call", result)
+
+    def test_always_is_for_this_tool_in_this_run(self):
+        self.policy(**self.ALL)
+        done, _ = self.answer([b"a\n", b"n\n"], {"calls": [ECHO, ECHO, {"name": "counter"}]},
+                              {"calls": [ECHO]}, {"text": "ok"})
+        self.check(done, 0)
+        results = self.results(done)
+        self.assertEqual([results[0], results[1], results[3]], ["said"] * 3)
+        self.assertIn("the user does not allow", results[2])
+
+    def test_hostile_arguments_are_shown_harmlessly(self):
+        self.policy(**self.ALL)
+        hostile = "a\x1b[2J\r\b\x7f\u009b1A\u202e\u200bb\n  text: \"nice\""
+        call = {"name": "echo", "arguments": {"text": hostile, "\x1b]0;x\x07": 1}}
+        _, shown = self.answer([b"n\n"], {"calls": [call]}, {"text": "ok"})
+        bad = [c for c in shown if (ord(c) < 0x20 and c not in "\r\n") or 0x7f <= ord(c) <= 0x9f
+               or c in "\u202e\u200b"]
+        self.assertEqual(bad, [], repr(shown))
+        self.assertEqual(len([line for line in shown.splitlines() if line.startswith("  text:")]),
+                         1, shown)
+
+    def test_bad_policy_stops_every_run(self):
+        self.policy(rules=[{"decision": "deny", "tool": "rm_*", "match": [{"tool": "rm"}]}])
+        done = self.play({}, {"text": "no"})
+        self.check_stopped(done, "approve", "OnPromptSubmit", "rule 1 (deny rm_*)")
+        self.assertEqual(done.of_type("turn_start"), [])
+
+    def test_policy_that_others_can_write(self):
+        self.policy(default="allow")
+        os.chmod(os.path.join(self.home, ".config/mortise/approve.json"), 0o666)
+        done = self.play({}, {"text": "no"})
+        self.check_stopped(done, "approve", "OnPromptSubmit", "can be written by others")
 
 
 class Budget(Case):
@@ -99,7 +214,7 @@ class Lint(Case):
         self.check(self.play(nowhere, {"text": "ok"}), 0)
 
 
-PLUGINS = ["budget", "lint"]
+PLUGINS = ["approve", "budget", "lint"]
 
 if __name__ == "__main__":
     e2e.main()
