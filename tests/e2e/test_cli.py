@@ -243,7 +243,7 @@ class Plugins(e2e.Case):
         done = self.check(self.mortise("plugins", "list"), 0)
         self.assertEqual(sorted(line.split()[0] for line in done.out.splitlines()),
                          ["approve", "audit", "budget", "calculator", "counter", "get_weather", "greet",
-                          "lint"])
+                          "lint", "redact"])
         for plugin in self.check(self.mortise("plugins", "--json"), 0).events:
             self.assertTrue(plugin["loaded"])
             self.assertTrue(os.path.exists(plugin["path"]), plugin)

@@ -182,6 +182,45 @@ class Budget(Case):
         self.check_stopped(done, "budget", "OnPromptSubmit", '"calls" is not a count')
 
 
+class Redact(Case):
+    KEY = "sk-ant-api03-abcDEF123456789"
+
+    def requests(self, settings, prompt, *replies):
+        """(how it ended, the bytes of each request)"""
+        self.config(plugin_config={"redact": settings})
+        with e2e.Server(*replies) as server:
+            done = self.mortise("--json", "-P", e2e.options.fixtures, "-m", "openai/m",
+                                "--base-url", server.url, prompt)
+            return self.check(done, 0), [request["body"]["messages"] for request in server.requests]
+
+    def test_results_and_requests(self):
+        arguments = json.dumps({"text": "line\n" + self.KEY})
+        done, requests = self.requests({"keys": True, "texts": ["hunter2"]},
+                                       "my password is hunter2",
+                                       e2e.openai_reply(calls=[("c1", "echo", arguments)]),
+                                       e2e.openai_reply("ok"))
+        for messages in requests:
+            self.assertNotIn(self.KEY, json.dumps(messages))
+            self.assertEqual(messages[0]["content"], "my password is [redacted]")
+        self.assertEqual(requests[1][2]["content"], "line\n[redacted]")
+        call = requests[1][1]["tool_calls"][0]["function"]["arguments"]
+        self.assertEqual(json.loads(call), {"text": "line\n[redacted]"})
+        self.assertEqual(self.results(done), ["line\n[redacted]"])
+
+    def test_old_items_keep_their_bytes(self):
+        """What a provider has cached stays what it was."""
+        arguments = json.dumps({"text": self.KEY})
+        replies = [e2e.openai_reply(calls=[(f"c{i}", "echo", arguments)]) for i in range(3)]
+        _, requests = self.requests({"keys": True}, "key: " + self.KEY, *replies,
+                                    e2e.openai_reply("ok"))
+        for shorter, longer in zip(requests, requests[1:]):
+            self.assertEqual(longer[:len(shorter)], shorter)
+
+    def test_wrong_pattern_stops_every_run(self):
+        done = self.play({"redact": {"patterns": ["a("]}}, {"text": "no"})
+        self.check_stopped(done, "redact", "OnPromptSubmit", "pattern 'a('")
+
+
 class Lint(Case):
     def lint(self, **settings):
         return {"lint": {"check": ["cat", "state"], "cwd": self.work, **settings}}
@@ -214,7 +253,7 @@ class Lint(Case):
         self.check(self.play(nowhere, {"text": "ok"}), 0)
 
 
-PLUGINS = ["approve", "budget", "lint"]
+PLUGINS = ["approve", "budget", "lint", "redact"]
 
 if __name__ == "__main__":
     e2e.main()
