@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,80 @@ static void close_plugin(mortise_plugin *face)
     free(self);
 }
 
+/* ---- a guard that cannot work ---- */
+
+/* Where mortise_refuse() leaves its reason while a guard is opened; NULL: with the host. */
+static char **kept_reason;
+
+static mortise_verdict fail_run(void *state, mortise_hook *hook)
+{
+    mortise_hook_reason(hook, "%s", (const char *)state);
+    return MORTISE_HOOK_FAILED;
+}
+
+static mortise_verdict fail_prompt(void *state, mortise_hook *hook,
+                                   const mortise_prompt_submit *event)
+{
+    (void)event;
+    return fail_run(state, hook);
+}
+
+static mortise_verdict fail_request(void *state, mortise_hook *hook,
+                                    const mortise_pre_llm_request *event)
+{
+    (void)event;
+    return fail_run(state, hook);
+}
+
+static mortise_verdict fail_call(void *state, mortise_hook *hook,
+                                 const mortise_pre_tool_call *event)
+{
+    (void)event;
+    return fail_run(state, hook);
+}
+
+MORTISE_HOOK(cannot_guard, .priority = INT32_MIN, .prompt_submit = fail_prompt,
+    .pre_llm_request = fail_request, .pre_tool_call = fail_call);
+
+static mortise_plugin *open_parts(const mortise_host *host, const mortise_plugin_parts *parts,
+                                  void *state);
+
+static mortise_plugin *open_closed(const mortise_host *host, const mortise_plugin_parts *parts,
+                                   char *reason)
+{
+    static mortise_plugin_parts closed;
+    closed = (mortise_plugin_parts){.name = parts->name,
+                                    .version = parts->version,
+                                    .hooks = MORTISE_HOOKS(cannot_guard),
+                                    .close = free};
+    mortise_log(host, MORTISE_LOG_WARNING, "plugin '%s' will stop every run: %s", parts->name,
+                reason);
+    mortise_plugin *plugin = open_parts(host, &closed, reason);
+    if (!plugin)
+        free(reason);
+    return plugin;
+}
+
 mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plugin_parts *parts)
+{
+    char *reason = NULL;
+    if (!parts->guard)
+        return open_parts(host, parts, NULL);
+    kept_reason = &reason;
+    mortise_plugin *plugin = open_parts(host, parts, NULL);
+    kept_reason = NULL;
+    if (plugin || !reason) {
+        free(reason);
+        return plugin;
+    }
+    return open_closed(host, parts, reason);
+}
+
+/* ---- any plugin ---- */
+
+/* `state` is that of parts without open(). */
+static mortise_plugin *open_parts(const mortise_host *host, const mortise_plugin_parts *parts,
+                                  void *state)
 {
     size_t tool_count = count_pointers(parts->tools);
     size_t hook_count = count_pointers(parts->hooks);
@@ -55,6 +129,7 @@ mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plug
         return mortise_refuse(host, "out of memory");
     struct opened *self = &block->opened;
     self->parts = parts;
+    self->state = state;
     if (parts->open) {
         self->state = parts->open(host);
         if (!self->state) {
@@ -75,11 +150,15 @@ mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plug
         }
         tool_list[i] = &tools[i];
     }
+    size_t wanted = 0;
     for (size_t i = 0; i < hook_count; i++) {
-        hooks[i] = *parts->hooks[i];
-        if (!hooks[i].state)
-            hooks[i].state = self->state;
-        hook_list[i] = &hooks[i];
+        if (parts->wants && !parts->wants(self->state, parts->hooks[i]))
+            continue;
+        hooks[wanted] = *parts->hooks[i];
+        if (!hooks[wanted].state)
+            hooks[wanted].state = self->state;
+        hook_list[wanted] = &hooks[wanted];
+        wanted++;
     }
     self->face = (mortise_plugin){
         .size = sizeof(mortise_plugin),
@@ -88,7 +167,7 @@ mortise_plugin *mortise_open_plugin(const mortise_host *host, const mortise_plug
         .tools = tool_list,
         .tool_count = tool_count,
         .hooks = hook_list,
-        .hook_count = hook_count,
+        .hook_count = wanted,
         .close = close_plugin,
     };
     return &self->face;
@@ -229,7 +308,14 @@ void *mortise_refuse(const mortise_host *host, const char *format, ...)
     va_start(args, format);
     text_format(&text, format, args);
     va_end(args);
-    host->refuse(host, text.bytes ? text.bytes : "out of memory");
+    const char *reason = text.bytes ? text.bytes : "out of memory";
+    char *kept = kept_reason ? strdup(reason) : NULL;
+    if (kept) {
+        free(*kept_reason);
+        *kept_reason = kept;
+    } else {
+        host->refuse(host, reason);
+    }
     text_release(&text);
     return NULL;
 }
@@ -278,12 +364,34 @@ static size_t put(char *out, size_t size, size_t at, const char *bytes, size_t l
     return at + length;
 }
 
+/* The length of the UTF-8 character that begins at `p`; 0 when there is none. */
+static size_t character_length(const unsigned char *p, size_t left)
+{
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (length == 0 || length > left || p[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
+                 (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90);
+    return wrong ? 0 : length; /* too long, half of a pair, or beyond the last character */
+}
+
 size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length)
 {
+    const unsigned char *bytes = (const unsigned char *)text;
     size_t n = put(out, size, 0, "\"", 1);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length;) {
         char escaped[6];
-        n = put(out, size, n, escaped, escape(escaped, (unsigned char)text[i]));
+        size_t taken = character_length(bytes + i, length - i);
+        if (taken == 0)
+            n = put(out, size, n, "\xef\xbf\xbd", 3);
+        else if (taken == 1)
+            n = put(out, size, n, escaped, escape(escaped, bytes[i]));
+        else
+            n = put(out, size, n, text + i, taken);
+        i += taken ? taken : 1;
     }
     n = put(out, size, n, "\"", 1);
     if (size > 0)
@@ -329,6 +437,86 @@ mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role, co
     mortise_status status = hook->ops->append(hook, item, length);
     free(item);
     return status;
+}
+
+/* ---- the state of a run -------------------------------------------------------------------- */
+
+enum { RUNS_KEPT = 1024 };
+
+/* One run, newest first in a list; `key` is the run's name, behind the state. */
+struct run {
+    struct run *next;
+    char *key;
+    max_align_t state[];
+};
+
+static void lock_runs(mortise_runs *runs)
+{
+    while (__atomic_exchange_n(&runs->lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void unlock_runs(mortise_runs *runs)
+{
+    __atomic_store_n(&runs->lock, 0, __ATOMIC_RELEASE);
+}
+
+static struct run *new_run(const char *key, size_t size)
+{
+    size_t length = strlen(key) + 1;
+    if (size > SIZE_MAX - sizeof(struct run) - length)
+        return NULL;
+    struct run *run = calloc(1, sizeof(*run) + size + length);
+    if (run) {
+        run->key = (char *)run->state + size;
+        memcpy(run->key, key, length);
+    }
+    return run;
+}
+
+/* Takes the run `key` out of the list; NULL: it is not there.  Drops what is too old. */
+static struct run *take_run(mortise_runs *runs, const char *key)
+{
+    struct run *first = runs->newest, **place = &first, *run;
+    size_t count = 0;
+    while ((run = *place) && strcmp(run->key, key) != 0 && ++count < RUNS_KEPT)
+        place = &run->next;
+    if (run)
+        *place = run->next;
+    runs->newest = first;
+    if (run && strcmp(run->key, key) != 0) {
+        free(run);
+        run = NULL;
+    }
+    return run;
+}
+
+void *mortise_run_state(mortise_runs *runs, mortise_hook *hook, size_t size)
+{
+    const char *key = mortise_hook_context(hook, "invocation");
+    if (!key)
+        key = "";
+    lock_runs(runs);
+    struct run *run = take_run(runs, key);
+    if (!run)
+        run = new_run(key, size);
+    if (run) {
+        run->next = runs->newest;
+        runs->newest = run;
+    }
+    unlock_runs(runs);
+    return run ? run->state : NULL;
+}
+
+void mortise_runs_release(mortise_runs *runs)
+{
+    struct run *run = runs->newest;
+    runs->newest = NULL;
+    while (run) {
+        struct run *next = run->next;
+        free(run);
+        run = next;
+    }
 }
 
 /* ---- reading the configuration ------------------------------------------------------------ */
@@ -555,5 +743,47 @@ mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
         *out = false;
     else
         return MORTISE_INVALID;
+    return MORTISE_OK;
+}
+
+/* Reads a list of strings into `list`, with its texts in `texts`; either may be NULL to only
+ * count and measure.  Returns whether it is one. */
+static bool read_strings(const char *p, char **list, char *texts, size_t *count, size_t *bytes)
+{
+    *count = *bytes = 0;
+    if (*p++ != '[')
+        return false;
+    for (p = skip_space(p); *p != ']'; p = skip_space(p)) {
+        size_t length;
+        if (*count > 0 && *p++ != ',')
+            return false;
+        p = skip_space(p);
+        if (list)
+            list[*count] = texts + *bytes;
+        p = read_string(p, texts ? texts + *bytes : NULL, texts ? SIZE_MAX : 0, &length);
+        if (!p)
+            return false;
+        *count += 1;
+        *bytes += length + 1;
+    }
+    return true;
+}
+
+mortise_status mortise_config_strings(const mortise_host *host, const char *key, char ***out)
+{
+    const char *value;
+    size_t count, bytes;
+    mortise_status status = find_config(host, key, &value);
+    if (status != MORTISE_OK)
+        return status;
+    if (!read_strings(value, NULL, NULL, &count, &bytes))
+        return MORTISE_INVALID;
+    size_t pointers = (count + 1) * sizeof(char *);
+    char **list = malloc(pointers + bytes);
+    if (!list)
+        return MORTISE_NO_MEMORY;
+    read_strings(value, list, (char *)list + pointers, &count, &bytes);
+    list[count] = NULL;
+    *out = list;
     return MORTISE_OK;
 }

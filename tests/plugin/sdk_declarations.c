@@ -180,6 +180,24 @@ static void test_opens_and_closes(void **state)
     assert_int_equal(closed, 1);
 }
 
+static bool only_persist(const void *state, const mortise_hooks *hooks)
+{
+    return state == &opened && hooks == &persist_hooks;
+}
+
+/* What has nothing to do is left out. */
+static void test_wants_some_hooks(void **state)
+{
+    (void)state;
+    mortise_plugin_parts parts = mortise__parts;
+    parts.wants = only_persist;
+    mortise_plugin *plugin = mortise_open_plugin(&fake_host, &parts);
+    assert_int_equal(plugin->hook_count, 1);
+    assert_string_equal(plugin->hooks[0]->name, "persist");
+    assert_ptr_equal(plugin->hooks[0]->state, &opened);
+    plugin->close(plugin);
+}
+
 static void test_open_can_refuse(void **state)
 {
     (void)state;
@@ -189,6 +207,33 @@ static void test_open_can_refuse(void **state)
     refuse_to_open = false;
     assert_string_equal(fake.text, "no luck today");
     assert_int_equal(closed, 0);
+}
+
+/* D26: what protects is not left out because it cannot work. */
+static void test_guard_that_refuses(void **state)
+{
+    (void)state;
+    mortise_hook hook = {.size = sizeof(hook), .ops = &fake_hook_ops};
+    mortise_plugin_parts parts = mortise__parts;
+    parts.guard = true;
+    closed = 0;
+    refuse_to_open = true;
+    mortise_plugin *plugin = mortise_open_plugin(&fake_host, &parts);
+    refuse_to_open = false;
+    assert_string_equal(fake.text, "plugin 'every-kind' will stop every run: no luck today");
+    assert_int_equal(plugin->tool_count, 0);
+    assert_int_equal(plugin->hook_count, 1);
+    const mortise_hooks *hooks = plugin->hooks[0];
+    assert_int_equal(hooks->prompt_submit(hooks->state, &hook, NULL), MORTISE_HOOK_FAILED);
+    assert_string_equal(fake.text, "no luck today");
+    assert_int_equal(hooks->pre_llm_request(hooks->state, &hook, NULL), MORTISE_HOOK_FAILED);
+    assert_int_equal(hooks->pre_tool_call(hooks->state, &hook, NULL), MORTISE_HOOK_FAILED);
+    plugin->close(plugin);
+    assert_int_equal(closed, 0);
+
+    plugin = mortise_open_plugin(&fake_host, &parts);
+    assert_int_equal(plugin->tool_count, 6);
+    plugin->close(plugin);
 }
 
 /* T59: a tool is called without a host. */
@@ -255,7 +300,9 @@ int main(void)
         cmocka_unit_test(test_no_arguments),
         cmocka_unit_test(test_definitions),
         cmocka_unit_test(test_opens_and_closes),
+        cmocka_unit_test(test_wants_some_hooks),
         cmocka_unit_test(test_open_can_refuse),
+        cmocka_unit_test(test_guard_that_refuses),
         cmocka_unit_test(test_runs_without_a_host),
         cmocka_unit_test(test_absent_host_functions),
         cmocka_unit_test(test_hooks_speak),

@@ -18,6 +18,7 @@ struct fake {
     void *memory[8];
     int memory_count;
     const char *config;
+    const char *run; /* the "invocation" of a hook */
 };
 
 static struct fake fake;
@@ -83,6 +84,12 @@ static void fake_reason(mortise_hook *hook, const char *text, size_t length)
     fake_keep(text, length, 0);
 }
 
+static const char *fake_hook_context(mortise_hook *hook, const char *key)
+{
+    (void)hook;
+    return strcmp(key, "invocation") == 0 ? fake.run : NULL;
+}
+
 static mortise_status fake_append(mortise_hook *hook, const char *json, size_t length)
 {
     (void)hook;
@@ -103,6 +110,7 @@ static const mortise_call_ops fake_call_ops = {
     .size = sizeof(mortise_call_ops), .reply = fake_reply, .fail = fake_fail, .alloc = fake_alloc};
 static const mortise_hook_ops fake_hook_ops = {.size = sizeof(mortise_hook_ops),
                                                .reason = fake_reason,
+                                               .context = fake_hook_context,
                                                .append = fake_append,
                                                .respond = fake_respond};
 static const mortise_host fake_host = {.size = sizeof(mortise_host),

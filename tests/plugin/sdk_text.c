@@ -59,6 +59,10 @@ static void test_json_strings(void **state)
         {"\b\f\n\r\t", 5, "\"\\b\\f\\n\\r\\t\""},
         {"\0\x1f\x7f", 3, "\"\\u0000\\u001f\x7f\""},
         {"gr\xc3\xbc\xc3\x9f", 6, "\"gr\xc3\xbc\xc3\x9f\""},
+        {"\xe2\x82\xac\xf0\x9f\x98\x80", 7, "\"\xe2\x82\xac\xf0\x9f\x98\x80\""},
+        {"a\xff" "b\xc3", 4, "\"a\xef\xbf\xbd" "b\xef\xbf\xbd\""},
+        {"\xc0\x80\xed\xa0\x80", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xf4\x90\x80\x80", 1, "\"\xef\xbf\xbd\""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char out[64];
@@ -152,6 +156,59 @@ static void test_config_absent_or_wrong(void **state)
     assert_int_equal(mortise_config_boolean(&fake_host, "yes", &boolean), MORTISE_NOT_FOUND);
 }
 
+static void test_config_lists(void **state)
+{
+    (void)state;
+    char **list = NULL;
+    fake.config = "{\"words\": [ \"a\" , \"\", \"b\\n\\u00e9\" ],\"none\":[ ],"
+                  "\"mixed\":[\"a\",1],\"text\":\"a\",\"comma\":[\"a\" \"b\"]}";
+    assert_int_equal(mortise_config_strings(&fake_host, "words", &list), MORTISE_OK);
+    assert_string_equal(list[0], "a");
+    assert_string_equal(list[1], "");
+    assert_string_equal(list[2], "b\n\xc3\xa9");
+    assert_null(list[3]);
+    free(list);
+    assert_int_equal(mortise_config_strings(&fake_host, "none", &list), MORTISE_OK);
+    assert_null(list[0]);
+    free(list);
+    list = NULL;
+    assert_int_equal(mortise_config_strings(&fake_host, "mixed", &list), MORTISE_INVALID);
+    assert_int_equal(mortise_config_strings(&fake_host, "text", &list), MORTISE_INVALID);
+    assert_int_equal(mortise_config_strings(&fake_host, "comma", &list), MORTISE_INVALID);
+    assert_int_equal(mortise_config_strings(&fake_host, "absent", &list), MORTISE_NOT_FOUND);
+    assert_null(list);
+}
+
+static void test_state_of_a_run(void **state)
+{
+    (void)state;
+    mortise_hook hook = {.size = sizeof(hook), .ops = &fake_hook_ops};
+    mortise_runs runs = {0};
+    char name[16];
+    fake.run = "run-a";
+    int *a = mortise_run_state(&runs, &hook, sizeof(int));
+    assert_int_equal(*a, 0);
+    *a = 1;
+    fake.run = "run-b";
+    int *b = mortise_run_state(&runs, &hook, sizeof(int));
+    assert_int_equal(*b, 0);
+    fake.run = "run-a";
+    assert_ptr_equal(mortise_run_state(&runs, &hook, sizeof(int)), a);
+    assert_int_equal(*a, 1);
+    /* old ones are dropped, and one that is in use is not old */
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof(name), "run-%d", i);
+        fake.run = name;
+        assert_int_equal(*(int *)mortise_run_state(&runs, &hook, sizeof(int)), 0);
+        fake.run = "run-a";
+        assert_ptr_equal(mortise_run_state(&runs, &hook, sizeof(int)), a);
+    }
+    fake.run = NULL; /* a host that does not know: one run for all */
+    assert_int_equal(*(int *)mortise_run_state(&runs, &hook, sizeof(int)), 0);
+    mortise_runs_release(&runs);
+    assert_null(runs.newest);
+}
+
 /* A text that is no JSON is refused, and nothing behind its end is read: each one is in memory
  * of exactly its size, for AddressSanitizer to see. */
 static void read_all(const char *json, size_t length)
@@ -170,6 +227,9 @@ static void read_all(const char *json, size_t length)
         mortise_config_integer(&fake_host, keys[i], &integer);
         mortise_config_number(&fake_host, keys[i], &number);
         mortise_config_boolean(&fake_host, keys[i], &boolean);
+        char **list;
+        if (mortise_config_strings(&fake_host, keys[i], &list) == MORTISE_OK)
+            free(list);
     }
     fake.config = "{}";
     free(copy);
@@ -203,6 +263,10 @@ static void test_config_that_is_no_json(void **state)
         "{\"b\":[[[[",
         "{\"b\":\x01}",
         "{\"b\" 1}",
+        "{\"a\":[",
+        "{\"a\":[\"",
+        "{\"a\":[\"b\"",
+        "{\"a\":[\"b\",",
     };
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         char text[8];
@@ -226,6 +290,8 @@ int main(void)
         cmocka_unit_test(test_host_words),
         cmocka_unit_test(test_config_values),
         cmocka_unit_test(test_config_absent_or_wrong),
+        cmocka_unit_test(test_config_lists),
+        cmocka_unit_test(test_state_of_a_run),
         cmocka_unit_test(test_config_that_is_no_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

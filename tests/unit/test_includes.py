@@ -60,11 +60,13 @@ def host_problem(file, quoted, name):
     return None
 
 
-def plugin_problem(root, quoted, name):
+def plugin_problem(root, folder, quoted, name):
     if name.startswith("mortise/"):
         return None
+    if quoted and "/" not in name and (folder / name).exists():
+        return None  # a file of its own
     if quoted or name.split("/")[0] in RANKS or (root / "host" / name).exists():
-        return "is neither <mortise/...> nor a system header"
+        return "is neither <mortise/...> nor a system header nor a file beside it"
     return None
 
 
@@ -87,7 +89,7 @@ def check(root):
         if path.name.startswith("test_"):
             continue
         for quoted, name in includes(path):
-            problem = plugin_problem(root, quoted, name)
+            problem = plugin_problem(root, path.parent, quoted, name)
             if problem:
                 problems.append(f"{path.relative_to(root).as_posix()}: {name} {problem}")
     return problems
@@ -124,6 +126,9 @@ SELF_CHECK = [
     ("host/other.c", '', True),
     ("host/misc/a.c", '', True),
     ("plugins/git/git.c", '#include <mortise/tool.h>\n#include <unistd.h>', False),
+    ("plugins/git/git.c", '#include "git.c"', False),
+    ("plugins/git/git.c", '#include "git.h"', True),
+    ("plugins/git/git.c", '#include "../git/git.c"', True),
     ("plugins/git/git.c", '#include "base/text.h"', True),
     ("plugins/git/git.c", '#include <base/text.h>', True),
     ("plugins/git/git.c", '#include "../../host/base/text.h"', True),

@@ -138,6 +138,13 @@ typedef struct mortise_plugin_parts {
     void (*close)(void *state);
     /* Names the type of the state, for mortise_hook_ops.tool_state.  May be absent. */
     const char *state_tag;
+    /* Asked once for each set of hooks, after open(): false leaves it out, so that what is not
+     * configured costs nothing in a run.  May be absent: all are wanted.  [load] */
+    bool (*wants)(const void *state, const mortise_hooks *hooks);
+    /* For a plugin that protects.  If its open() refuses, it is loaded all the same, without
+     * tools and with hooks that fail every run with that reason: a run without it would be
+     * worse than none. */
+    bool guard;
 } mortise_plugin_parts;
 
 /* Up to 32 names of tools, and of hooks. */
@@ -220,8 +227,9 @@ MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_categor
  * without memory it is the text `null`. */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
 
-/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes.  Returns the
- * length of the whole, as snprintf() does: what is not less than `size` did not fit. */
+/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes; bytes that are no
+ * UTF-8 become U+FFFD.  Returns the length of the whole, as snprintf() does: what is not less
+ * than `size` did not fit. */
 MORTISE__OURS size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length);
 
 /* ---- in a hook ----------------------------------------------------------------------------- */
@@ -235,6 +243,18 @@ MORTISE__OURS mortise_status mortise_hook_respond(mortise_hook *hook, bool is_er
 /* turn_end, pre_llm_request: adds a message; `role` is "user", "assistant" or "system". */
 MORTISE__OURS mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role,
                                                       const char *text);
+
+/* State of one run: zeroed memory of `size` bytes, the same at every event of a run, another
+ * one in the next.  `runs` is part of the plugin's state and zero at first;
+ * mortise_runs_release() frees it in close().  Only the hooks of its run touch the memory, and
+ * never two at once.  Of a plugin's runs the last 1024 that were asked for are kept.
+ * NULL: no memory. */
+typedef struct mortise_runs {
+    void *newest;
+    int lock;
+} mortise_runs;
+MORTISE__OURS void *mortise_run_state(mortise_runs *runs, mortise_hook *hook, size_t size);
+MORTISE__OURS void mortise_runs_release(mortise_runs *runs);
 
 /* ---- with the host: open(), and wherever the plugin keeps the host's pointer --------------- */
 
@@ -256,6 +276,10 @@ MORTISE__OURS mortise_status mortise_config_number(const mortise_host *host, con
                                                    double *out);
 MORTISE__OURS mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
                                                     bool *out);
+
+/* A list of strings, which ends with NULL, in one block for free(). */
+MORTISE__OURS mortise_status mortise_config_strings(const mortise_host *host, const char *key,
+                                                    char ***out);
 
 /* What tool_definition() does; MORTISE_PLUGIN() calls it. */
 MORTISE__OURS mortise_plugin *mortise_open_plugin(const mortise_host *host,
