@@ -89,10 +89,15 @@ static bool keep(struct store_journal *journal, const struct item *item, struct 
 }
 
 /* A response is written when its last item has come: half of one is not what the model said. */
-static bool is_last_of_response(const struct store_journal *journal)
+static bool is_last_of_response(struct store_journal *journal, const struct item *item)
 {
-    const struct origin *origin = journal->pending[journal->pending_count - 1]->origin;
-    return !origin || journal->pending_count >= origin->item_count;
+    if (item->origin != journal->origin) {
+        origin_unref(journal->origin);
+        journal->origin = origin_ref(item->origin);
+        journal->origin_items = 0;
+    }
+    journal->origin_items++;
+    return !item->origin || journal->origin_items >= item->origin->item_count;
 }
 
 static bool append(void *self, const struct item *item, struct error *error)
@@ -101,7 +106,8 @@ static bool append(void *self, const struct item *item, struct error *error)
     if (journal->pending_count > 0 && journal->pending[0]->origin != item->origin &&
         !flush(journal, error))
         return false;
-    return keep(journal, item, error) && (!is_last_of_response(journal) || flush(journal, error));
+    return keep(journal, item, error) &&
+           (!is_last_of_response(journal, item) || flush(journal, error));
 }
 
 static bool call_started(void *self, const char *call_id, struct error *error)
@@ -138,6 +144,7 @@ void store_journal_release(struct store_journal *journal)
 {
     drop_pending(journal);
     free(journal->pending);
+    origin_unref(journal->origin);
     if (journal->exists)
         journal->store->ops->release(journal->store);
     session_release(&journal->session);

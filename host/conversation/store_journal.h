@@ -16,6 +16,8 @@ struct store_journal {
     bool exists;            /* it is in the store, and acquired */
     struct item **pending;  /* of a response that is not whole yet */
     size_t pending_count, pending_capacity;
+    struct origin *origin;  /* of the response that comes, and how many items came of it */
+    size_t origin_items;
 };
 
 /* Takes over the session's members.  `exists`: the caller has acquired it. */
