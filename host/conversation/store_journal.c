@@ -70,13 +70,15 @@ static bool write_items(struct store_journal *journal, struct item *const *items
 
 /* ---- the journal ---- */
 
+/* What could not be written stays: it is in history, and comes first when the next item does. */
 static bool flush(struct store_journal *journal, struct error *error)
 {
     if (journal->pending_count == 0)
         return true;
-    bool written = write_items(journal, journal->pending, journal->pending_count, error);
+    if (!write_items(journal, journal->pending, journal->pending_count, error))
+        return false;
     drop_pending(journal);
-    return written;
+    return true;
 }
 
 static bool keep(struct store_journal *journal, const struct item *item, struct error *error)
@@ -106,8 +108,13 @@ static bool append(void *self, const struct item *item, struct error *error)
     if (journal->pending_count > 0 && journal->pending[0]->origin != item->origin &&
         !flush(journal, error))
         return false;
-    return keep(journal, item, error) &&
-           (!is_last_of_response(journal, item) || flush(journal, error));
+    if (!keep(journal, item, error))
+        return false;
+    if (!is_last_of_response(journal, item) || flush(journal, error))
+        return true;
+    item_unref(journal->pending[--journal->pending_count]); /* it does not enter history */
+    journal->origin_items--;
+    return false;
 }
 
 static bool call_started(void *self, const char *call_id, struct error *error)
