@@ -13,7 +13,7 @@
 #include "conversation/store_sqlite_private.h"
 
 /* PRAGMA user_version of a store.  What a later one changes is added behind in upgrade(). */
-enum { SCHEMA_VERSION = 1, SETUP_LOCK = 0 };
+enum { SCHEMA_VERSION = 1, SETUP_LOCK = 0, LEAST_BYTES = 512 };
 
 /* AUTOINCREMENT: a number is a lock's place, so it is never used again. */
 static const char schema[] =
@@ -415,6 +415,12 @@ struct store *store_sqlite_open(const char *path, bool create_it, struct error *
         return NULL;
     if (missing && !make_file(path, error))
         return NULL;
+    /* SQLite takes what is left of so short a file for a new one. */
+    if (!missing && status.st_size > 0 && status.st_size < LEAST_BYTES) {
+        error_set(error, ERROR_INTERNAL,
+                  "session store '%s' is damaged: it was cut; move it away to begin a new one", path);
+        return NULL;
+    }
     if (!missing && (status.st_mode & 077))
         log_warning("session store '%s' can be used by others; chmod 600 ends that", path);
     struct store_sqlite *self = calloc(1, sizeof(*self));

@@ -9,3 +9,5 @@ mortise_test(unit_store SOURCES conversation/test_store.c conversation/store_fix
              LINKS host_conversation)
 target_link_options(unit_store PRIVATE
   -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+mortise_test(unit_store_faults SOURCES conversation/test_store_faults.c conversation/store_fixture.c
+             LINKS host_conversation)
