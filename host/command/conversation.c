@@ -219,6 +219,7 @@ static bool make_worker(struct conversation *c, struct error *error)
         .system = c->system.length ? c->system.data : NULL,
         .config = request_config(app),
         .max_turns = app_unsigned(app, SETTING_MAX_TURNS, 100),
+        .max_run_tokens = settings_whole(&app->settings, SETTING_MAX_RUN_TOKENS, 0),
         .timeout_ms = app_milliseconds(app, SETTING_TIMEOUT, -1),
         .context = c->context,
         .offered = app_offers,

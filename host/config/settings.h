@@ -51,6 +51,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
     X(SYSTEM, "system", 's', "TEXT|@FILE", SETTING_TEXT, PROJECT_OK, NULL, "the system prompt")    \
     X(MAX_TURNS, "max-turns", 0, "N", SETTING_WHOLE, PROJECT_OK, "100",                            \
       "requests per run at most")                                                                  \
+    X(MAX_RUN_TOKENS, "max-run-tokens", 0, "N", SETTING_WHOLE, PROJECT_OK, NULL,                   \
+      "tokens per run at most, input and output together")                                         \
     X(MAX_TOKENS, "max-tokens", 0, "N", SETTING_WHOLE, PROJECT_OK, NULL,                           \
       "tokens per answer at most")                                                                 \
     X(TEMPERATURE, "temperature", 0, "X", SETTING_NUMBER, PROJECT_OK, NULL, "sampling temperature") \

@@ -1,6 +1,8 @@
 /*
- * Requests of Anthropic Messages.  What never changes within a session stands first and the
- * messages last, so that one request begins with the bytes of the one before (D17).
+ * Requests of Anthropic Messages.  Model, tools, system prompt and messages stand first, and
+ * everything that may change from one request to the next behind them, so that one request
+ * begins with the bytes of the one before (D17).  In a locked session three marks tell the
+ * server what to cache: behind the tools, the system prompt and the last locked block.
  *
  * Kept bytes: of a message its text blocks; of a call its name and input; of a result its
  * content.  Neighbours of one role become one message (D13).
@@ -10,12 +12,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "conversation/history.h"
 #include "provider/wire_write.h"
 
 /* The format wants a limit, whatever the settings say. */
 #define DEFAULT_MAX_TOKENS  8192
 #define LEAST_BUDGET_TOKENS 1024
+#define CACHE_MARK          ",\"cache_control\":{\"type\":\"ephemeral\"}"
 
 /* ---- bytes of items ---- */
 
@@ -94,7 +98,19 @@ static void make_tool(const struct tool_definition *tool, struct text *out)
 struct messages {
     struct wire_writer writer;
     enum item_role role; /* of the message that is open; ROLE_SYSTEM: none yet */
+    size_t mark_at;      /* before the last byte of the last locked block; 0: none */
 };
+
+/* Item `index` ends here; `markable` tells whether its last block may be marked. */
+static void note_item(struct messages *messages, size_t index, bool markable)
+{
+    const struct wire_writer *writer = &messages->writer;
+    if (!writer->request->prefix || index >= writer->request->locked_items)
+        return;
+    wire_note_item(writer, index, 0);
+    if (markable && !writer->body->failed)
+        messages->mark_at = writer->body->length - 1;
+}
 
 static void begin_block(struct messages *messages, enum item_role role)
 {
@@ -113,37 +129,43 @@ static void begin_block(struct messages *messages, enum item_role role)
 }
 
 /* Begins a block unless it turns out that nothing is to be sent. */
-static void put_message(struct messages *messages, struct item *item)
+static void put_message(struct messages *messages, size_t index)
 {
+    struct item *item = messages->writer.request->items[index];
     struct text *body = messages->writer.body;
     struct messages before = *messages;
     size_t start = body->length;
     begin_block(messages, item->role == ROLE_ASSISTANT ? ROLE_ASSISTANT : ROLE_USER);
     size_t block = body->length;
     wire_put_item(&messages->writer, item, item->role == ROLE_SYSTEM ? make_system : make_message);
-    if (body->length > block || body->failed)
+    if (body->length > block || body->failed) {
+        note_item(messages, index, true);
         return;
+    }
     body->length = start;
     body->data[start] = '\0';
     *messages = before;
 }
 
-static void put_call(struct messages *messages, struct item *item)
+static void put_call(struct messages *messages, size_t index)
 {
+    struct item *item = messages->writer.request->items[index];
     begin_block(messages, ROLE_ASSISTANT);
     text_puts(messages->writer.body, "{\"type\":\"tool_use\",\"id\":");
     wire_put_call_id(&messages->writer, item);
     wire_put_item(&messages->writer, item, make_use);
     text_putc(messages->writer.body, '}');
+    note_item(messages, index, true);
 }
 
-static void put_output(struct messages *messages, struct item *item)
+static void put_output(struct messages *messages, const struct item *call, size_t index)
 {
     begin_block(messages, ROLE_USER);
     text_puts(messages->writer.body, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    wire_put_call_id(&messages->writer, item);
-    wire_put_item(&messages->writer, item, make_result);
+    wire_put_call_id(&messages->writer, call);
+    wire_put_item(&messages->writer, messages->writer.request->items[index], make_result);
     text_putc(messages->writer.body, '}');
+    note_item(messages, index, true);
 }
 
 /* How many items from `at` on are a response of this provider and model that is whole and
@@ -162,6 +184,29 @@ static size_t verbatim_count(const struct wire_writer *writer, size_t at, size_t
     return count == origin->item_count ? count : 0;
 }
 
+/* Thinking takes no mark. */
+static bool ends_with_thinking(const struct bytes *array)
+{
+    json_t *blocks = json_parse(array->data, array->length, NULL, NULL);
+    const json_t *last = json_array_get(blocks, json_array_size(blocks) - 1);
+    const char *type = json_member_string(last, "type");
+    bool thinking = !type || strstr(type, "thinking");
+    json_decref(blocks);
+    return thinking;
+}
+
+/* A response to the letter: `count` items from `at` on. */
+static void put_verbatim(struct messages *messages, size_t at, size_t count)
+{
+    const struct request *request = messages->writer.request;
+    const struct bytes *array = &request->items[at]->origin->verbatim;
+    size_t last = at + count - 1;
+    bool is_border = last + 1 == request->locked_items && request->prefix;
+    begin_block(messages, ROLE_ASSISTANT);
+    text_append(messages->writer.body, array->data + 1, array->length - 2);
+    note_item(messages, last, !is_border || !ends_with_thinking(array));
+}
+
 /* The assistant's items of [from, to). */
 static void put_run(struct messages *messages, size_t from, size_t to)
 {
@@ -170,16 +215,14 @@ static void put_run(struct messages *messages, size_t from, size_t to)
         struct item *item = writer->request->items[i];
         size_t count = verbatim_count(writer, i, to);
         if (count) {
-            const struct bytes *array = &item->origin->verbatim;
-            begin_block(messages, ROLE_ASSISTANT);
-            text_append(writer->body, array->data + 1, array->length - 2);
+            put_verbatim(messages, i, count);
             i += count;
             continue;
         }
         if (item->kind == ITEM_CALL)
-            put_call(messages, item);
+            put_call(messages, i);
         else if (item->kind == ITEM_MESSAGE)
-            put_message(messages, item);
+            put_message(messages, i);
         /* Reasoning without its signature is refused. */
         i++;
     }
@@ -193,9 +236,9 @@ static void put_outputs(struct messages *messages, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         if (request->items[i]->kind != ITEM_CALL)
             continue;
-        struct item *output = wire_find_output(request, request->items[i], place++);
-        if (output)
-            put_output(messages, output);
+        size_t output = wire_find_output(request, request->items[i], place++);
+        if (output < request->item_count)
+            put_output(messages, request->items[i], output);
     }
 }
 
@@ -211,13 +254,54 @@ static void put_messages(struct messages *messages)
             continue;
         }
         if (request->items[i]->kind == ITEM_MESSAGE) /* results stand behind their calls */
-            put_message(messages, request->items[i]);
+            put_message(messages, i);
         i++;
     }
     if (messages->role == ROLE_SYSTEM) /* at least one message is wanted */
         text_puts(messages->writer.body, "{\"role\":\"user\",\"content\":[{\"type\":\"text\","
                                          "\"text\":\"(empty message)\"}");
     text_puts(messages->writer.body, "]}");
+}
+
+/* The block was written before it was known to be the last one. */
+static void mark_last_block(const struct messages *messages)
+{
+    struct text *body = messages->writer.body;
+    size_t at = messages->mark_at;
+    size_t tail = body->length - at;
+    if (!at || body->failed || body->data[at] != '}')
+        return;
+    text_puts(body, CACHE_MARK);
+    if (body->failed)
+        return;
+    memmove(body->data + at + strlen(CACHE_MARK), body->data + at, tail);
+    memcpy(body->data + at, CACHE_MARK, strlen(CACHE_MARK));
+    prefix_insert(messages->writer.request->prefix, at, strlen(CACHE_MARK));
+}
+
+/* ---- tools and system prompt ---- */
+
+static void put_tools(const struct wire_writer *writer)
+{
+    struct text *body = writer->body;
+    size_t start = body->length;
+    wire_put_tools(writer, make_tool);
+    if (!writer->request->prefix || body->length == start || body->failed)
+        return;
+    body->length -= strlen("}]");
+    text_puts(body, CACHE_MARK "}]");
+}
+
+static void put_system(const struct wire_writer *writer)
+{
+    const char *system = writer->request->system;
+    bool locked = writer->request->prefix != NULL;
+    if (!system || wire_is_blank(system, strlen(system)))
+        return;
+    text_puts(writer->body, ",\"system\":");
+    text_puts(writer->body, locked ? "[{\"type\":\"text\",\"text\":" : "");
+    wire_put_string(writer->body, system);
+    text_puts(writer->body, locked ? CACHE_MARK "}]" : "");
 }
 
 /* ---- settings ---- */
@@ -285,18 +369,22 @@ bool anthropic_write(struct text *body, const char *provider, const char *model,
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
-    struct messages messages = {{body, WIRE_ANTHROPIC, provider, model, request}, ROLE_SYSTEM};
+    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request},
+                                .role = ROLE_SYSTEM};
     text_puts(body, "{\"model\":");
     wire_put_string(body, model);
-    text_puts(body, ",\"stream\":true");
-    put_settings(&messages.writer);
-    wire_put_tools(&messages.writer, make_tool);
-    if (request->system && !wire_is_blank(request->system, strlen(request->system))) {
-        text_puts(body, ",\"system\":");
-        wire_put_string(body, request->system);
-    }
+    wire_note_part(&messages.writer, PREFIX_MODEL);
+    put_tools(&messages.writer);
+    wire_note_part(&messages.writer, PREFIX_TOOLS);
+    put_system(&messages.writer);
     text_puts(body, ",\"messages\":[");
+    wire_note_part(&messages.writer, PREFIX_SYSTEM);
     put_messages(&messages);
-    text_puts(body, "]}");
+    mark_last_block(&messages);
+    if (!wire_take_prefix(&messages.writer, error))
+        return false;
+    text_puts(body, "],\"stream\":true");
+    put_settings(&messages.writer);
+    text_putc(body, '}');
     return !body->failed || error_memory(error);
 }

@@ -136,6 +136,12 @@ void client_check(const struct client *client, const struct request_config *conf
     }
 }
 
+void client_prepare(struct client *client, const struct request *request)
+{
+    if (client->ops->prepare)
+        client->ops->prepare(client, request);
+}
+
 void client_free(struct client *client)
 {
     if (client)

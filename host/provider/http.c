@@ -452,6 +452,16 @@ static void http_attempt(struct client *base, const struct request *request, str
     end(client);
 }
 
+static void http_prepare(struct client *base, const struct request *request)
+{
+    struct http_client *client = of(base);
+    struct error error;
+    finish_previous(client); /* it still holds the body */
+    text_reset(&client->request_body);
+    if (!client->wire->write(&client->request_body, base->provider, base->model, request, &error))
+        log_debug("the request cannot be written: %s", error.message);
+}
+
 /* ---- the client ---- */
 
 static void http_free(struct client *base)
@@ -471,7 +481,8 @@ static void http_free(struct client *base)
     free(client);
 }
 
-static const struct client_ops http_ops = {.attempt = http_attempt, .free = http_free};
+static const struct client_ops http_ops = {
+    .attempt = http_attempt, .free = http_free, .prepare = http_prepare};
 
 static bool set_up(struct http_client *client, const struct http_settings *settings)
 {

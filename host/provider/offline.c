@@ -138,7 +138,7 @@ static void offline_free(struct client *client)
 
 struct client *offline_client_new(struct error *error)
 {
-    static const struct client_ops ops = {offline_attempt, offline_free};
+    static const struct client_ops ops = {.attempt = offline_attempt, .free = offline_free};
     struct client *client = malloc(sizeof(*client));
     if (client) {
         *client = (struct client){

@@ -1,6 +1,7 @@
 /*
- * Requests of Chat Completions.  What never changes within a session stands first and the
- * messages last, so that one request begins with the bytes of the one before (D17).
+ * Requests of Chat Completions.  Model, tools and messages stand first, and everything that
+ * may change from one request to the next behind them, so that one request begins with the
+ * bytes of the one before (D17).
  *
  * Kept bytes: of a message, reasoning or result its text as a JSON string; of a call the
  * value of "function".
@@ -122,6 +123,7 @@ static void put_joined(const struct wire_writer *writer, const struct group *gro
             memmove(body->data + start - 1, body->data + start + 1, body->length - start);
             body->length -= 2;
         }
+        wire_note_item(writer, i, 1); /* the quote goes when another text joins */
         first = false;
     }
     if (first)
@@ -140,6 +142,7 @@ static void put_calls(const struct wire_writer *writer, const struct group *grou
         wire_put_call_id(writer, item);
         text_puts(body, ",\"type\":\"function\",\"function\":");
         wire_put_item(writer, item, make_function);
+        wire_note_item(writer, i, 0);
         glue = "},{\"id\":";
     }
     text_puts(body, "}]");
@@ -153,14 +156,15 @@ static void put_outputs(const struct wire_writer *writer, const struct group *gr
         const struct item *call = writer->request->items[i];
         if (call->kind != ITEM_CALL)
             continue;
-        struct item *output = wire_find_output(writer->request, call, from++);
-        if (!output)
+        size_t output = wire_find_output(writer->request, call, from++);
+        if (output == writer->request->item_count)
             continue;
         text_puts(body, ",{\"role\":\"tool\",\"tool_call_id\":");
-        wire_put_call_id(writer, output);
+        wire_put_call_id(writer, call);
         text_puts(body, ",\"content\":");
-        wire_put_item(writer, output, make_output);
+        wire_put_item(writer, writer->request->items[output], make_output);
         text_putc(body, '}');
+        wire_note_item(writer, output, 0);
     }
 }
 
@@ -223,6 +227,7 @@ static void put_messages(const struct wire_writer *writer)
         wire_put_string(writer->body, request->system);
         text_putc(writer->body, '}');
     }
+    wire_note_part(writer, PREFIX_SYSTEM);
     for (size_t i = 0; i < request->item_count;) {
         size_t run_end = wire_run_end(request, i);
         if (run_end > i) {
@@ -235,6 +240,7 @@ static void put_messages(const struct wire_writer *writer)
         }
         if (request->items[i]->kind == ITEM_MESSAGE) { /* results stand behind their calls */
             put_message(writer, request->items[i], first);
+            wire_note_item(writer, i, 0);
             first = false;
         }
         i++;
@@ -260,6 +266,14 @@ static void put_settings(const struct wire_writer *writer)
     }
 }
 
+/* Requests with the same key go to the same cache. */
+static void put_cache_key(const struct wire_writer *writer)
+{
+    const struct request_prefix *prefix = writer->request->prefix;
+    if (prefix && !strcmp(writer->provider, "openai"))
+        text_printf(writer->body, ",\"prompt_cache_key\":\"%.32s\"", prefix->sha256);
+}
+
 bool openai_chat_write(struct text *body, const char *provider, const char *model,
                        const struct request *request, struct error *error)
 {
@@ -268,11 +282,16 @@ bool openai_chat_write(struct text *body, const char *provider, const char *mode
     struct wire_writer writer = {body, WIRE_OPENAI_CHAT, provider, model, request};
     text_puts(body, "{\"model\":");
     wire_put_string(body, model);
-    text_puts(body, ",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
-    put_settings(&writer);
+    wire_note_part(&writer, PREFIX_MODEL);
     wire_put_tools(&writer, make_tool);
+    wire_note_part(&writer, PREFIX_TOOLS);
     text_puts(body, ",\"messages\":[");
     put_messages(&writer);
-    text_puts(body, "]}");
+    if (!wire_take_prefix(&writer, error))
+        return false;
+    text_puts(body, "],\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+    put_settings(&writer);
+    put_cache_key(&writer);
+    text_putc(body, '}');
     return !body->failed || error_memory(error);
 }

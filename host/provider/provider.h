@@ -15,6 +15,7 @@
 
 #include "base/cancel.h"
 #include "conversation/item.h"
+#include "provider/prefix.h"
 #include "provider/stream.h"
 
 /* ---- what is asked ---- */
@@ -51,6 +52,9 @@ struct request {
     struct toolset *tools; /* or NULL */
     const struct request_config *config;
     bool paired; /* it is known that history_check() of the items succeeds */
+    /* Of a locked session, where the first `locked_items` stay as they are; or NULL. */
+    struct request_prefix *prefix;
+    size_t locked_items;
 };
 
 /* ---- who is asked ---- */
@@ -63,6 +67,8 @@ struct client_ops {
     void (*attempt)(struct client *client, const struct request *request, struct stream *stream,
                     struct cancel *cancel, int64_t deadline_ms);
     void (*free)(struct client *client);
+    /* Or NULL: nothing is written before an attempt. */
+    void (*prepare)(struct client *client, const struct request *request);
 };
 
 struct client {
@@ -82,6 +88,9 @@ void client_check(const struct client *client, const struct request_config *conf
  * is up (D11).  False: stream->error tells why. */
 bool client_complete(struct client *client, const struct request *request, struct stream *stream,
                      struct cancel *cancel, int64_t deadline_ms);
+/* Writes a request of a locked session only to learn request->prefix->sha256 before it is
+ * sent.  What is wrong with it is told by client_complete(). */
+void client_prepare(struct client *client, const struct request *request);
 void client_free(struct client *client); /* NULL is fine */
 
 /* ---- how servers are spoken to ---- */

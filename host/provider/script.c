@@ -432,7 +432,7 @@ static void script_free(struct client *client)
 
 struct client *script_client_new(const char *path, struct error *error)
 {
-    static const struct client_ops ops = {script_attempt, script_free};
+    static const struct client_ops ops = {.attempt = script_attempt, .free = script_free};
     struct error here = ERROR_INIT;
     struct script *script = calloc(1, sizeof(*script));
     if (!script) {

@@ -138,13 +138,18 @@ const char *stream_call_id(const struct stream *stream, int block)
     return found ? found->id : NULL;
 }
 
-static void emit_block(struct stream *stream, enum event_kind kind, int index, size_t start)
+static void emit_block(struct stream *stream, enum event_kind kind, int index, size_t start,
+                       bool aborted)
 {
     const struct stream_block *block = stream->blocks.items[index];
     struct slice text = {text_cstr(&block->text) + start, block->text.length - start};
     struct event event = {
         .kind = kind,
-        .as.block = {.kind = block->kind, .index = (unsigned)index, .id = block->id, .text = text}};
+        .as.block = {.kind = block->kind,
+                     .index = (unsigned)index,
+                     .id = block->id,
+                     .text = text,
+                     .aborted = aborted}};
     emit(stream, &event);
 }
 
@@ -155,7 +160,7 @@ static void emit_delta(struct stream *stream, int index, size_t start)
     if (block->text.failed)
         fail_memory(stream);
     else if (block->text.length > start)
-        emit_block(stream, EVENT_BLOCK_DELTA, index, start);
+        emit_block(stream, EVENT_BLOCK_DELTA, index, start, false);
 }
 
 void stream_delta(struct stream *stream, int block, const char *data, size_t length, bool lone)
@@ -168,7 +173,7 @@ void stream_delta(struct stream *stream, int block, const char *data, size_t len
     emit_delta(stream, block, start);
 }
 
-void stream_close(struct stream *stream, int block)
+static void close_block(struct stream *stream, int block, bool aborted)
 {
     struct stream_block *found = find_block(stream, block);
     if (!found || !found->open)
@@ -177,7 +182,12 @@ void stream_close(struct stream *stream, int block)
     size_t start = found->text.length;
     json_half_end(&found->half, &found->text);
     emit_delta(stream, block, start);
-    emit_block(stream, EVENT_BLOCK_STOP, block, 0);
+    emit_block(stream, EVENT_BLOCK_STOP, block, 0, aborted);
+}
+
+void stream_close(struct stream *stream, int block)
+{
+    close_block(stream, block, false);
 }
 
 bool stream_has_shown(const struct stream *stream)
@@ -240,6 +250,11 @@ void stream_fail(struct stream *stream, const struct error *error)
 
 /* ---- the end ---- */
 
+static bool is_whole(const struct stream *stream)
+{
+    return !has_failed(stream) && stream->stop != STOP_UNKNOWN && stream->stop != STOP_ERROR;
+}
+
 /* Only terminal evidence makes a response whole (D3), and a reason that says "error" is
  * evidence of the opposite. */
 static void judge(struct stream *stream)
@@ -259,7 +274,7 @@ static void judge(struct stream *stream)
 bool stream_finish(struct stream *stream)
 {
     for (size_t i = 0; i < stream->blocks.count; i++)
-        stream_close(stream, (int)i);
+        close_block(stream, (int)i, !is_whole(stream));
     judge(stream);
     stream->ended = true;
     if (is_known(&stream->usage)) {

@@ -55,6 +55,32 @@ void wire_put_tools(const struct wire_writer *writer,
     keep(writer, place, &made);
 }
 
+/* ---- the prefix ---- */
+
+void wire_note_part(const struct wire_writer *writer, enum prefix_part part)
+{
+    struct request_prefix *prefix = writer->request->prefix;
+    if (!prefix)
+        return;
+    if (part == PREFIX_MODEL)
+        prefix_begin(prefix);
+    prefix->now.parts[part] = prefix->now.end = writer->body->length;
+}
+
+void wire_note_item(const struct wire_writer *writer, size_t index, size_t back)
+{
+    const struct request *request = writer->request;
+    if (request->prefix && index < request->locked_items &&
+        !prefix_note_item(request->prefix, index, writer->body->length - back))
+        writer->body->failed = true;
+}
+
+bool wire_take_prefix(const struct wire_writer *writer, struct error *error)
+{
+    struct request_prefix *prefix = writer->request->prefix;
+    return !prefix || prefix_take(prefix, writer->body, error);
+}
+
 /* ---- values ---- */
 
 void wire_put_string(struct text *out, const char *string)
@@ -154,23 +180,17 @@ static bool is_accepted(const struct wire_writer *writer, const char *id)
 
 /* Whether the provider of this request gave the id itself (Kimi's look like "functions.f:0"
  * and have to come back so). */
-static bool is_own(const struct wire_writer *writer, const struct item *item)
+static bool is_own(const struct wire_writer *writer, const struct item *call)
 {
-    const struct request *request = writer->request;
-    for (size_t i = request->item_count; i-- > 0;) {
-        const struct item *call = request->items[i];
-        if (call->kind == ITEM_CALL && !strcmp(call->call_id, item->call_id))
-            return call->origin && !strcmp(call->origin->provider, writer->provider);
-    }
-    return false;
+    return call->origin && !strcmp(call->origin->provider, writer->provider);
 }
 
-void wire_put_call_id(const struct wire_writer *writer, const struct item *item)
+void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
 {
     static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const char *id = item->call_id;
-    if (is_accepted(writer, id) || (!is_strict(writer) && is_own(writer, item))) {
+    const char *id = call->call_id;
+    if (is_accepted(writer, id) || (!is_strict(writer) && is_own(writer, call))) {
         wire_put_string(writer->body, id);
         return;
     }
@@ -218,13 +238,13 @@ static bool answers(const struct item *item, const struct item *call)
     return item->kind == ITEM_OUTPUT && !strcmp(item->call_id, call->call_id);
 }
 
-struct item *wire_find_output(const struct request *request, const struct item *call, size_t from)
+size_t wire_find_output(const struct request *request, const struct item *call, size_t from)
 {
     for (size_t i = from; i < request->item_count; i++)
         if (answers(request->items[i], call))
-            return request->items[i];
+            return i;
     for (size_t i = 0; i < from && i < request->item_count; i++)
         if (answers(request->items[i], call))
-            return request->items[i];
-    return NULL;
+            return i;
+    return request->item_count;
 }

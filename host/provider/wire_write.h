@@ -28,6 +28,13 @@ void wire_put_item(const struct wire_writer *writer, struct item *item,
 void wire_put_tools(const struct wire_writer *writer,
                     void (*make)(const struct tool_definition *tool, struct text *out));
 
+/* In a locked session: a part of the prefix ends here, or `back` bytes before, where what
+ * follows may be changed by later items.  An item that is not locked says nothing. */
+void wire_note_part(const struct wire_writer *writer, enum prefix_part part);
+void wire_note_item(const struct wire_writer *writer, size_t index, size_t back);
+/* Keeps or compares the prefix; false with *error.  True when nothing is locked. */
+bool wire_take_prefix(const struct wire_writer *writer, struct error *error);
+
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);
 /* ,"KEY":VALUE when the value is set. */
@@ -35,9 +42,9 @@ void wire_put_integer(struct text *out, const char *key, int64_t value);
 void wire_put_real(struct text *out, const char *key, double value);
 void wire_put_strings(struct text *out, const char *key, const char *const *strings);
 
-/* The id of a call or of its result, quoted, as this provider accepts it: the same for both,
+/* The id of a call, quoted, as this provider accepts it: the same for the call and its result,
  * and unchanged for the provider that gave it. */
-void wire_put_call_id(const struct wire_writer *writer, const struct item *item);
+void wire_put_call_id(const struct wire_writer *writer, const struct item *call);
 /* Quoted; a model may have invented the name, with any characters in it. */
 void wire_put_tool_name(struct text *out, const char *name);
 /* The text when it is a JSON object, else {}.  Escapes of lone surrogates become U+FFFD. */
@@ -47,8 +54,8 @@ void wire_put_object(struct text *out, const char *data, size_t length);
 bool wire_is_blank(const char *data, size_t length);
 /* Where the run of the assistant's items that begins at `from` ends. */
 size_t wire_run_end(const struct request *request, size_t from);
-/* The result of a call; `from` is where it should stand.  NULL: none, which
+/* The index of a call's result; `from` is where it should stand.  item_count: none, which
  * history_check() excludes. */
-struct item *wire_find_output(const struct request *request, const struct item *call, size_t from);
+size_t wire_find_output(const struct request *request, const struct item *call, size_t from);
 
 #endif

@@ -133,6 +133,8 @@ static void write_run_start(struct text *out, const struct event *event)
 static void write_turn_start(struct text *out, const struct event *event)
 {
     json_put_integer(out, "turn", event->as.turn_start.turn);
+    if (event->as.turn_start.prefix_sha256)
+        json_put_string(out, "prefix_sha256", event->as.turn_start.prefix_sha256);
 }
 
 static void write_block_start(struct text *out, const struct event *event)

@@ -86,6 +86,7 @@ struct event {
         } run_start;
         struct {
             unsigned turn;
+            const char *prefix_sha256; /* of a locked session's requests; NULL: none */
         } turn_start;
         /* BLOCK_START, BLOCK_DELTA, BLOCK_STOP.  `index` counts the blocks of a response. */
         struct {
@@ -94,6 +95,7 @@ struct event {
             const char *id;    /* TOOL_USE start: never NULL */
             const char *name;  /* TOOL_USE start */
             struct slice text; /* DELTA: text, or a fragment of JSON; STOP: the whole */
+            bool aborted;      /* STOP: the response broke off within the block */
         } block;
         struct usage usage;
         struct {

@@ -15,6 +15,7 @@ struct timeline_entry {
     uint32_t kinds;
     timeline_handler *handler;
     void *self;
+    void (*release)(void *self); /* with the timeline; or NULL */
 };
 
 struct timeline {
@@ -28,6 +29,9 @@ void timeline_release(struct timeline *timeline);
 
 /* `kinds` is made of EVENT_BIT()s.  False when there is no memory. */
 bool timeline_add(struct timeline *timeline, uint32_t kinds, timeline_handler *handler, void *self);
+/* The same, for a handler whose `self` the timeline releases in the end. */
+bool timeline_add_owned(struct timeline *timeline, uint32_t kinds, timeline_handler *handler,
+                        void *self, void (*release)(void *self));
 void timeline_emit(const struct timeline *timeline, const struct event *event);
 
 #endif

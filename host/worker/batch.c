@@ -121,6 +121,7 @@ static bool cap_result(struct worker *worker, struct dispatch_call *call, struct
 static bool store_result(struct worker *worker, struct dispatch_call *call, struct error *error)
 {
     struct tool_result *result = &call->result;
+    limits_note_result(worker, call);
     if (!cap_result(worker, call, error))
         return false;
     struct item *item = item_output(call->id, text_cstr(&result->text), result->text.length,

@@ -12,6 +12,7 @@ void worker_lock(struct worker *worker)
         return;
     worker->state = WORKER_CACHE_LOCKED;
     worker->locked = worker->history.count;
+    prefix_restart(&worker->prefix);
 }
 
 void worker_unlock(struct worker *worker)

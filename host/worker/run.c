@@ -82,6 +82,7 @@ static void begin(struct worker *worker, struct worker_result *result)
     worker->pauses = 0;
     worker->cut_batches = 0;
     worker->has_run = true;
+    limits_begin(worker);
     worker->interrupted = false;
     worker->deadline_ms =
         worker->options.timeout_ms >= 0 ? clock_ms() + worker->options.timeout_ms : -1;
@@ -136,12 +137,8 @@ static enum step one_turn(struct worker *worker)
 {
     if (run_interrupted(worker))
         return STEP_END;
-    if (worker->result->turns < worker->options.max_turns)
-        return turn_run(worker);
     /* A result like "paused", no error: a further run goes on from here (D10). */
-    error_set(&worker->result->error, ERROR_LIMIT,
-              "stopped after %u requests in one run (--max-turns)", worker->result->turns);
-    return run_end(worker, WORKER_LIMIT);
+    return limits_reached(worker) ? run_end(worker, WORKER_LIMIT) : turn_run(worker);
 }
 
 /* A cancel hits one run: a token that was triggered is not the next run's (D21). */

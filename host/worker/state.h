@@ -2,7 +2,7 @@
  * state - what the parts of a worker share; private to this folder.
  *
  * worker.c makes and frees, change.c locks and changes between runs, run.c is the life of a
- * run, turn.c one request, response.c and batch.c what came of it.
+ * run, limits.c what ends it early, turn.c one request, response.c and batch.c what came of it.
  */
 #ifndef WORKER_STATE_H
 #define WORKER_STATE_H
@@ -19,6 +19,14 @@ struct started_calls {
     size_t capacity;
 };
 
+/* The last call that had its result, to notice a model that goes in circles. */
+struct repeat {
+    struct text key; /* name, arguments, result */
+    unsigned count;  /* turns in a row */
+    unsigned turn;   /* of the last of them */
+    bool reached;    /* too many */
+};
+
 struct worker {
     struct worker_options options;
     char *system; /* or NULL */
@@ -26,6 +34,7 @@ struct worker {
     pthread_mutex_t cancel_lock;
     enum worker_state state;
     size_t locked; /* items in front that stay as they are */
+    struct request_prefix prefix;
     struct started_calls started;
     bool has_run;
     struct timeline timeline;
@@ -47,6 +56,7 @@ struct worker {
     int64_t deadline_ms;
     unsigned pauses;      /* turns in a row that the model ended with "pause" */
     unsigned cut_batches; /* responses in a row that were cut in the middle of calls */
+    struct repeat repeat;
 };
 
 /* worker.c: what depends on the registry, made anew.  False: no memory, nothing changed. */
@@ -68,6 +78,12 @@ bool response_store(struct worker *worker, struct error *error);
 enum step batch_run(struct worker *worker);
 /* Answers all such calls with an error of the host's, without running them (D3). */
 bool batch_refuse(struct worker *worker, const char *why, struct error *error);
+
+/* limits.c: a run begins; a call has its result; whether a limit is reached before the next
+ * request, then result->error tells which. */
+void limits_begin(struct worker *worker);
+void limits_note_result(struct worker *worker, const struct dispatch_call *call);
+bool limits_reached(struct worker *worker);
 
 /* run.c: ends the run; all return STEP_END. */
 enum step run_end(struct worker *worker, enum worker_status status);

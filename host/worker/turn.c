@@ -18,7 +18,7 @@ static enum step ask_hooks(struct worker *worker, struct item_list *items)
             error_memory(&error);
             return run_fail(worker, WORKER_FAILED, &error);
         }
-    hooks_pre_llm_request(&worker->hooks, items, 0, worker->turn, worker->model, &appended,
+    hooks_pre_llm_request(&worker->hooks, items, worker->locked, worker->turn, worker->model, &appended,
                           &outcome);
     for (size_t i = 0; i < appended.count && step == STEP_ON; i++)
         if (!history_append(&worker->history, item_ref(appended.items[i]), &error))
@@ -29,16 +29,23 @@ static enum step ask_hooks(struct worker *worker, struct item_list *items)
     return step;
 }
 
-static bool send(struct worker *worker, struct item *const *items, size_t count)
+static struct request request_of(struct worker *worker, struct item *const *items, size_t count)
 {
-    const struct request request = {
+    return (struct request){
         .system = worker->system,
         .items = items,
         .item_count = count,
         .tools = worker->tools.count ? &worker->tools : NULL,
         .config = &worker->options.config,
         .paired = items == worker->history.items && history_is_paired(&worker->history),
+        .prefix = worker->state == WORKER_CACHE_LOCKED ? &worker->prefix : NULL,
+        .locked_items = worker->locked,
     };
+}
+
+static bool send(struct worker *worker, struct item *const *items, size_t count)
+{
+    const struct request request = request_of(worker, items, count);
     worker->turn_count++;
     worker->result->turns++;
     collect_begin(&worker->collect);
@@ -48,10 +55,26 @@ static bool send(struct worker *worker, struct item *const *items, size_t count)
     return ok;
 }
 
+/* What a lock keeps for good is known after the first request was written: for the event that
+ * request is written once more than it is sent. */
+static const char *prefix_hash(struct worker *worker)
+{
+    if (worker->state != WORKER_CACHE_LOCKED)
+        return NULL;
+    if (!worker->prefix.current) {
+        const struct request request =
+            request_of(worker, worker->history.items, worker->history.count);
+        client_prepare(worker->options.client, &request);
+    }
+    return worker->prefix.current ? worker->prefix.sha256 : NULL;
+}
+
 static void tell_turn_start(struct worker *worker)
 {
-    timeline_emit(&worker->timeline, &(struct event){.kind = EVENT_TURN_START,
-                                                     .as.turn_start.turn = worker->turn});
+    timeline_emit(&worker->timeline,
+                  &(struct event){.kind = EVENT_TURN_START,
+                                  .as.turn_start = {.turn = worker->turn,
+                                                    .prefix_sha256 = prefix_hash(worker)}});
 }
 
 static void tell_turn_end(struct worker *worker)

@@ -157,6 +157,8 @@ void worker_free(struct worker *worker)
         free(worker->started.items[i]);
     free(worker->started.items);
     free(worker->system);
+    prefix_release(&worker->prefix);
+    text_release(&worker->repeat.key);
     free(worker->model);
     free(worker);
 }

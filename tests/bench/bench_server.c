@@ -162,8 +162,10 @@ static void answer_text(struct connection *connection, long deltas, size_t held_
 
 static void answer_call(struct connection *connection, long number, const char *tool)
 {
-    static const char *const fragments[] = {"{\\\"text\\\":", "\\\"hello\\\"", ",\\\"count\\\":3",
-                                            ",\\\"loud\\\":true}"};
+    char count[32]; /* another one in each turn: the same call for ever would end the run */
+    const char *const fragments[] = {"{\\\"text\\\":", "\\\"hello\\\"", count,
+                                     ",\\\"loud\\\":true}"};
+    snprintf(count, sizeof(count), ",\\\"count\\\":%ld", number);
     put_event(connection,
               CHUNK_HEAD "[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
                          "\"id\":\"call_bench_%04ld\",\"type\":\"function\",\"function\":"

@@ -32,9 +32,10 @@ static void messages_are(const char *provider, const struct history *history, co
         strstr(body, "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}");
     assert_non_null(messages);
     messages = strchr(messages, '}') + 1;
-    assert_int_equal(strlen(messages), strlen(expected) + 2);
+    assert_true(strlen(messages) > strlen(expected));
     assert_memory_equal(messages, expected, strlen(expected));
-    assert_string_equal(messages + strlen(expected), "]}");
+    assert_string_equal(messages + strlen(expected),
+                        "],\"stream\":true,\"stream_options\":{\"include_usage\":true}}");
     free(body);
 }
 
@@ -74,14 +75,15 @@ static void test_golden_request(void **state)
     char *body = write_for("openai", &history, &tools, &config);
     assert_string_equal(
         body,
-        "{\"model\":\"m1\",\"stream\":true,\"stream_options\":{\"include_usage\":true},"
-        "\"max_completion_tokens\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
-        "\"reasoning_effort\":\"low\",\"tools\":["
+        "{\"model\":\"m1\",\"tools\":["
         "{\"type\":\"function\",\"function\":{\"name\":\"add\",\"description\":\"Adds.\","
         "\"parameters\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}}},"
         "{\"type\":\"function\",\"function\":{\"name\":\"now\","
         "\"parameters\":{\"type\":\"object\",\"properties\":{}}}}],"
-        "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}" CONVERSATION "]}");
+        "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}" CONVERSATION "]"
+        ",\"stream\":true,\"stream_options\":{\"include_usage\":true},"
+        "\"max_completion_tokens\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+        "\"reasoning_effort\":\"low\"}");
     free(body);
     body = write_for("groq", &history, NULL, &config);
     assert_non_null(strstr(body, "\"max_tokens\":100"));
@@ -99,8 +101,8 @@ static void test_unset_values_stay_away(void **state)
     history_init(&history);
     char *body = write_for("openai", &history, NULL, &config);
     assert_string_equal(
-        body, "{\"model\":\"m1\",\"stream\":true,\"stream_options\":{\"include_usage\":true},"
-              "\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}]}");
+        body, "{\"model\":\"m1\",\"messages\":[{\"role\":\"system\",\"content\":\"Be brief.\"}],"
+              "\"stream\":true,\"stream_options\":{\"include_usage\":true}}");
     free(body);
     history_release(&history);
 }
@@ -120,7 +122,7 @@ static void test_prefix(void **state)
     say(&history, ROLE_USER, "Thanks");
     char *second = write_for("openai", &history, &tools, NULL);
     assert_ptr_equal(history.items[0]->wire[WIRE_OPENAI_CHAT].data, kept);
-    assert_memory_equal(first, second, strlen(first) - strlen("]}"));
+    assert_memory_equal(first, second, (size_t)(strstr(first, "],\"stream\"") - first));
     free(first);
     free(second);
     history_release(&history);

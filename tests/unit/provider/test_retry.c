@@ -60,7 +60,7 @@ static void fake_free(struct client *client)
     ((struct fake *)client)->is_freed = true;
 }
 
-static const struct client_ops fake_ops = {fake_attempt, fake_free};
+static const struct client_ops fake_ops = {.attempt = fake_attempt, .free = fake_free};
 
 /* What a front end would see of it. */
 struct seen {

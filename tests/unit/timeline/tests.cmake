@@ -1,4 +1,4 @@
-foreach(subject event timeline collect)
+foreach(subject event timeline collect subscriber)
   mortise_test(unit_${subject} SOURCES timeline/test_${subject}.c base/failing.c
                LINKS host_timeline)
   target_link_options(unit_${subject} PRIVATE

@@ -148,6 +148,61 @@ static void the_turn_limit_is_a_result(void **state) /* D10, W121 */
     stage_close(&stage);
 }
 
+static void the_token_limit_is_a_result(void **state) /* D10, W121 */
+{
+    struct stage stage;
+    (void)state;
+    stage_open(&stage,
+               "{\"calls\":[" CALL("a", "echo", "{}") "],\"usage\":{\"input_tokens\":70,"
+               "\"output_tokens\":20}},{\"calls\":[" CALL("b", "echo", "{}")
+               "],\"usage\":{\"input_tokens\":9,\"output_tokens\":1}},{\"text\":\"ok\"}",
+               NULL);
+    stage.options.max_run_tokens = 100;
+    stage_renew(&stage);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
+    assert_int_equal(stage.result.turns, 2);
+    assert_int_equal(stage.result.error.kind, ERROR_LIMIT);
+    assert_contains(stage.result.error.message, "100 tokens");
+    assert_int_equal(stage_resume(&stage), WORKER_FINISHED); /* with a fresh budget */
+    stage_close(&stage);
+}
+
+#define AGAIN(id) "{\"calls\":[" CALL(id, "echo", "{\"n\":1}") "]}"
+
+static void going_in_circles_ends_the_run(void **state) /* D10 */
+{
+    struct stage stage;
+    (void)state;
+    stage_open(&stage,
+               AGAIN("a") "," AGAIN("b") "," AGAIN("c") "," AGAIN("d") "," AGAIN("e") "," AGAIN(
+                   "f") "," AGAIN("g"),
+               NULL);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
+    assert_int_equal(stage.calls, 6);
+    assert_int_equal(stage.result.error.kind, ERROR_LIMIT);
+    assert_contains(stage.result.error.message, "'echo' was called 6 times in a row");
+    assert_contains(stage.result.error.message, "{\"n\":1}");
+    struct error error = ERROR_INIT;
+    const struct history *history = worker_history(stage.worker);
+    assert_true(history_check(history->items, history->count, &error));
+    stage_close(&stage);
+}
+
+static void other_calls_between_are_no_circle(void **state)
+{
+    struct stage stage;
+    (void)state;
+    stage_open(&stage,
+               AGAIN("a") ",{\"calls\":[" CALL("b", "echo", "{\"n\":2}") "]}," AGAIN("c") ","
+               "{\"calls\":[" CALL("d", "echo", "{\"n\":1}") "," CALL("e", "echo", "{\"n\":1}")
+               "," CALL("f", "echo", "{\"n\":1}") "]},{\"text\":\"ok\"}",
+               NULL);
+    stage.options.max_repeats = 2;
+    stage_renew(&stage);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
+    stage_close(&stage);
+}
+
 static void a_cancel_before_the_run_ends_it(void **state) /* W50, D21 */
 {
     struct stage stage;
@@ -222,6 +277,9 @@ int main(void)
         cmocka_unit_test(cut_twice_in_a_row_ends_the_run),
         cmocka_unit_test(a_failed_attempt_leaves_nothing),
         cmocka_unit_test(the_turn_limit_is_a_result),
+        cmocka_unit_test(the_token_limit_is_a_result),
+        cmocka_unit_test(going_in_circles_ends_the_run),
+        cmocka_unit_test(other_calls_between_are_no_circle),
         cmocka_unit_test(a_cancel_before_the_run_ends_it),
         cmocka_unit_test(the_time_limit_ends_a_wait),
         cmocka_unit_test(results_are_capped_where_they_enter),
