@@ -70,3 +70,17 @@ bool file_read_fd(int fd, const char *name, size_t max, struct text *out, struct
         out->data[start] = '\0';
     return false;
 }
+
+bool file_make_folders(char *path, struct error *error)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        int reason = errno;
+        *slash = '/';
+        if (!made)
+            return error_set(error, ERROR_INTERNAL, "cannot make the folders of '%s': %s", path,
+                             strerror(reason));
+    }
+    return true;
+}

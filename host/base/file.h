@@ -1,4 +1,4 @@
-/* file - whole files, read with a limit. */
+/* file - whole files, read with a limit, and the folders of new ones. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -14,5 +14,9 @@
 bool file_read(const char *path, size_t max, struct text *out, struct error *error);
 /* The same for an open descriptor; `name` is for the message. */
 bool file_read_fd(int fd, const char *name, size_t max, struct text *out, struct error *error);
+
+/* The folders above the file, for the user alone (0700) where they are new.  The path is as
+ * before when it returns. */
+bool file_make_folders(char *path, struct error *error);
 
 #endif

@@ -4,6 +4,9 @@
 
 static const struct command commands[] = {
     {"run", "[PROMPT...]", "ask the model; the answer is on standard output", command_run},
+    {"resume", "[SESSION]", "go on with a paused, interrupted or limited run", command_resume},
+    {"sessions", "[list | show ID | export ID | rm ID | import FILE]",
+     "the sessions that were kept; as lines of JSON, and back", command_sessions},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
      command_tools},
     {"plugins", "[list | show NAME | check FILE...]",

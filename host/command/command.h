@@ -20,6 +20,8 @@ const struct command *command_find(const char *name);
 const struct command *command_at(size_t index);
 
 int command_run(struct app *app, int count, char **operands);
+int command_resume(struct app *app, int count, char **operands);
+int command_sessions(struct app *app, int count, char **operands);
 int command_tools(struct app *app, int count, char **operands);
 int command_plugins(struct app *app, int count, char **operands);
 int command_hooks(struct app *app, int count, char **operands);

@@ -75,6 +75,12 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "attempts after the first, for errors that may pass")                                        \
     X(RESULT_LIMIT, "result-limit", 0, "BYTES", SETTING_WHOLE, PROJECT_OK, "65536",                \
       "of a tool's result, the most that the model gets")                                          \
+    X(SESSION, "session", 0, "ID", SETTING_TEXT, USER_ONLY, NULL,                                  \
+      "keep a session: go on with this one, or begin it")                                          \
+    X(CONTINUE, "continue", 'c', NULL, SETTING_FLAG, USER_ONLY, "false",                           \
+      "go on with the latest session of this folder")                                              \
+    X(NO_SESSION, "no-session", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
+      "keep no session")                                                                           \
     X(JSON, "json", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                     \
       "events as JSON lines on standard output")                                                   \
     X(QUIET, "quiet", 'q', NULL, SETTING_FLAG, PROJECT_OK, "false", "show the answer only")        \

@@ -11,7 +11,8 @@
 #include "conversation/item.h"
 
 struct journal {
-    /* The next item of history. */
+    /* The next item of history.  The items of one response come one behind the other, with the
+     * final item_count of their origin; they are on disk when the last of them was taken. */
     bool (*append)(void *self, const struct item *item, struct error *error);
     /* The tool of this stored call is about to be entered. */
     bool (*call_started)(void *self, const char *call_id, struct error *error);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 enum { MAX_NAME_BYTES = 100, MAX_TRIES = 1000 };
 
 /* One component of a path, whatever the name was. */
@@ -21,21 +23,6 @@ static void append_component(struct text *path, const char *name)
     }
     if (length == 0)
         text_putc(path, '_');
-}
-
-/* The folder and all above it. */
-static bool make_folders(char *path, struct error *error)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        int reason = errno;
-        *slash = '/';
-        if (!made)
-            return error_set(error, ERROR_INTERNAL, "cannot make the folders of '%s': %s", path,
-                             strerror(reason));
-    }
-    return true;
 }
 
 static bool write_all(int fd, const char *data, size_t length)
@@ -75,7 +62,7 @@ bool artifacts_save(const struct artifacts *store, const char *owner, const char
     append_component(path, name);
     if (path->failed)
         return error_memory(error);
-    if (!make_folders(path->data, error))
+    if (!file_make_folders(path->data, error))
         return false;
     int fd = create_file(path);
     bool ok = fd >= 0 && write_all(fd, data, length);

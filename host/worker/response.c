@@ -9,7 +9,6 @@ static bool add(struct worker *worker, struct origin *origin, struct item *item,
     if (!item)
         return error_memory(error);
     item->origin = origin_ref(origin);
-    origin->item_count++;
     return history_append(&worker->history, item, error);
 }
 
@@ -64,12 +63,33 @@ static bool store_call(struct worker *worker, struct origin *origin,
     return ok;
 }
 
+static bool has_text(const struct collect *collect, enum block_kind kind)
+{
+    for (size_t i = 0; i < collect->count; i++)
+        if (collect->items[i].kind == kind && collect->items[i].text.length > 0)
+            return true;
+    return false;
+}
+
+/* How many items response_store() makes: they are written down as one, so this comes first. */
+static size_t count_items(const struct collect *collect)
+{
+    size_t count = (size_t)has_text(collect, BLOCK_REASONING) +
+                   (size_t)has_text(collect, BLOCK_TEXT) + (size_t)has_text(collect, BLOCK_REFUSAL);
+    for (size_t i = 0; i < collect->count; i++)
+        count += collect->items[i].kind == BLOCK_TOOL_USE;
+    return count;
+}
+
 static struct origin *origin_of_response(const struct worker *worker)
 {
     const struct client *client = worker->options.client;
     const struct text *verbatim = &worker->collect.verbatim;
     struct origin *origin = origin_new(client->provider, client->model);
-    if (!origin || verbatim->length == 0)
+    if (!origin)
+        return NULL;
+    origin->item_count = count_items(&worker->collect);
+    if (verbatim->length == 0)
         return origin;
     struct text copy = TEXT_INIT;
     text_append(&copy, verbatim->data, verbatim->length);

@@ -23,6 +23,7 @@ SAME_RANK = {("command", "frontend")}
 DOORS = {
     "uthash.h": lambda file: file == "host/base/hash.h",
     "curl/curl.h": lambda file: file.startswith("host/provider/"),
+    "sqlite3.h": lambda file: file == "host/conversation/sqlite_api.h",
 }
 SDK_FOR_HOST = {"mortise/plugin.h"}
 

@@ -1,0 +1,316 @@
+#include "command/conversation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "command/model.h"
+#include "command/sessions.h"
+#include "command/signals.h"
+#include "config/paths.h"
+
+enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
+
+/* ---- the session ---- */
+
+static bool was_said(const struct conversation *c, enum setting_id id)
+{
+    enum setting_source source = c->app->settings.values[id].source;
+    return source == SOURCE_OPTION || source == SOURCE_ENVIRONMENT;
+}
+
+/* The one that `session` describes is ours from here on. */
+static bool take_session(struct conversation *c, struct session *session, struct error *error)
+{
+    if (!c->store->ops->acquire(c->store, session->id, error)) {
+        session_release(session);
+        return false;
+    }
+    store_journal_init(&c->journal, c->store, session, true);
+    c->continued = true;
+    return true;
+}
+
+static bool new_session(struct conversation *c, const char *id, struct error *error)
+{
+    char made[ID_SIZE];
+    struct session session = {0};
+    if (!id)
+        id_make(made, "ses");
+    session.id = strdup(id ? id : made);
+    session.cwd = sessions_folder();
+    if (!session.id || !session.cwd) {
+        session_release(&session);
+        return error_memory(error);
+    }
+    store_journal_init(&c->journal, c->store, &session, false);
+    return true;
+}
+
+/* An id that the host made is one that was there; any other may become one. */
+static bool named_session(struct conversation *c, const char *id, struct error *error)
+{
+    struct session session;
+    bool made = strncmp(id, "ses_", 4) == 0;
+    if (c->store->ops->find(c->store, id, &session, error)) {
+        if (made || c->keeps == KEEPS_RESUME || strcmp(session.id, id) == 0)
+            return take_session(c, &session, error);
+        session_release(&session);
+    } else if (made || c->keeps == KEEPS_RESUME || error->kind != ERROR_USAGE) {
+        return false;
+    }
+    if (!session_id_is_good(id))
+        return error_set(error, ERROR_USAGE,
+                         "option '--session': '%s' is no name for a session; letters, digits and "
+                         "'.', '_', '-' are, up to 64",
+                         id);
+    return new_session(c, id, error);
+}
+
+static bool latest_session(struct conversation *c, struct error *error)
+{
+    struct session session;
+    bool found = false, resume = c->keeps == KEEPS_RESUME;
+    char *folder = sessions_folder();
+    bool ok = folder ? c->store->ops->latest(c->store, folder, resume, &session, &found, error)
+                     : error_memory(error);
+    free(folder);
+    if (!ok)
+        return false;
+    if (found)
+        return take_session(c, &session, error);
+    return error_set(error, ERROR_USAGE,
+                     resume ? "no run of this folder waits to be resumed; `mortise sessions` lists "
+                              "all sessions"
+                            : "there is no session of this folder to continue; `mortise sessions` "
+                              "lists all sessions");
+}
+
+static bool choose_session(struct conversation *c, struct error *error)
+{
+    const struct settings *settings = &c->app->settings;
+    const char *named = c->session ? c->session : settings_text(settings, SETTING_SESSION);
+    bool latest = settings_flag(settings, SETTING_CONTINUE);
+    bool resume = c->keeps == KEEPS_RESUME;
+    if (settings_flag(settings, SETTING_NO_SESSION) && !resume)
+        return true;
+    if (latest && was_said(c, SETTING_SESSION))
+        return error_set(error, ERROR_USAGE, "options '--session' and '--continue' exclude each other");
+    if (!named && !latest && c->keeps == KEEPS_IF_ASKED)
+        return true;
+    c->store = sessions_open(!resume, error);
+    if (!c->store && error->kind == ERROR_NONE)
+        error_set(error, ERROR_USAGE, "there is no session to resume yet");
+    if (!c->store)
+        return false;
+    if (named && !latest)
+        return named_session(c, named, error);
+    return latest || resume ? latest_session(c, error) : new_session(c, NULL, error);
+}
+
+const char *conversation_session(const struct conversation *c)
+{
+    return c->store ? c->journal.session.id : NULL;
+}
+
+bool conversation_begin(struct conversation *c, struct error *error)
+{
+    if (!choose_session(c, error))
+        return false;
+    const char *kept = c->continued && !was_said(c, SETTING_MODEL) ? c->journal.session.model : NULL;
+    if (kept && *kept)
+        text_puts(&c->model, kept);
+    else if (!model_choose(c->app, &c->model, error))
+        return false;
+    if (c->model.failed)
+        return error_memory(error);
+    model_preload(c->model.data);
+    return true;
+}
+
+/* ---- the worker ---- */
+
+static bool read_system(struct conversation *c, struct error *error)
+{
+    const char *system = settings_text(&c->app->settings, SETTING_SYSTEM);
+    if (c->continued && !was_said(c, SETTING_SYSTEM)) {
+        text_puts(&c->system, c->journal.session.system ? c->journal.session.system : "");
+        return !c->system.failed || error_memory(error);
+    }
+    if (!system)
+        return true;
+    if (system[0] == '@')
+        return file_read(system + 1, MAX_SYSTEM_BYTES, &c->system, error);
+    text_puts(&c->system, system);
+    return !c->system.failed || error_memory(error);
+}
+
+/* Copies; *kept is what is remembered. */
+static bool remember(char **kept, const struct text *text)
+{
+    char *copy = text->length ? strdup(text->data) : NULL;
+    if (text->length && !copy)
+        return false;
+    free(*kept);
+    *kept = copy;
+    return true;
+}
+
+static bool differs(const char *kept, const struct text *now)
+{
+    return strcmp(kept ? kept : "", text_cstr(now)) != 0;
+}
+
+/* The session remembers what this run is made with. */
+static bool describe_session(struct conversation *c, struct error *error)
+{
+    struct session *session = &c->journal.session;
+    if (!c->store)
+        return true;
+    bool changed = differs(session->model, &c->model) || differs(session->system, &c->system);
+    if (!remember(&session->model, &c->model) || !remember(&session->system, &c->system))
+        return error_memory(error);
+    return !c->continued || !changed ||
+           c->store->ops->update(c->store, session->id, NULL, session->model, text_cstr(&c->system),
+                                 error);
+}
+
+static size_t result_limit(void *data, const char *tool)
+{
+    const struct app *app = data;
+    const json_t *section = settings_section(&app->settings, "tool-config", tool);
+    const json_t *limit = json_object_get(section, "result_limit");
+    if (json_is_integer(limit) && json_integer_value(limit) >= 0)
+        return (size_t)json_integer_value(limit);
+    return (size_t)settings_whole(&app->settings, SETTING_RESULT_LIMIT, 65536);
+}
+
+static struct request_config request_config(const struct app *app)
+{
+    size_t stops;
+    const struct settings *settings = &app->settings;
+    return (struct request_config){
+        .max_tokens = settings_whole(settings, SETTING_MAX_TOKENS, -1),
+        .temperature = settings_number(settings, SETTING_TEMPERATURE, NAN),
+        .top_p = settings_number(settings, SETTING_TOP_P, NAN),
+        .top_k = settings_whole(settings, SETTING_TOP_K, -1),
+        .stop = (const char *const *)settings_list(settings, SETTING_STOP, &stops),
+        .reasoning = settings_text(settings, SETTING_REASONING),
+    };
+}
+
+static void warn(void *data, const char *line)
+{
+    (void)data;
+    log_warning("%s", line);
+}
+
+static bool make_worker(struct conversation *c, struct error *error)
+{
+    struct app *app = c->app;
+    struct worker_options options = {
+        .client = c->client,
+        .registry = c->registry,
+        .pool = c->pool,
+        .cancel = c->cancel,
+        .system = c->system.length ? c->system.data : NULL,
+        .config = request_config(app),
+        .max_turns = app_unsigned(app, SETTING_MAX_TURNS, 100),
+        .max_run_tokens = settings_whole(&app->settings, SETTING_MAX_RUN_TOKENS, 0),
+        .timeout_ms = app_milliseconds(app, SETTING_TIMEOUT, -1),
+        .context = c->context,
+        .offered = app_offers,
+        .offered_data = app,
+        .result_limit = result_limit,
+        .result_limit_data = app,
+        .artifacts = *c->artifact_folder ? &c->artifacts : NULL,
+        .journal = c->store ? &c->journal.journal : NULL,
+    };
+    strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
+    client_check(c->client, &options.config, warn, NULL);
+    c->worker = worker_new(&options, error);
+    return c->worker != NULL;
+}
+
+static bool restore(struct conversation *c, struct error *error)
+{
+    struct session_items items;
+    if (!c->continued)
+        return true;
+    if (!c->store->ops->load(c->store, c->journal.session.id, &items, error))
+        return false;
+    bool ok = worker_restore(c->worker, items.items, items.count,
+                             (const char *const *)items.started, items.started_count, error);
+    session_items_release(&items);
+    return ok;
+}
+
+static enum print_detail detail(const struct app *app)
+{
+    int64_t verbose = settings_whole(&app->settings, SETTING_VERBOSE, 0);
+    if (settings_flag(&app->settings, SETTING_QUIET))
+        return PRINT_QUIET;
+    return verbose >= 2 ? PRINT_ALL : verbose == 1 ? PRINT_MORE : PRINT_NORMAL;
+}
+
+/* Nobody reads any more: there is no sense in going on. */
+static void stop_when_unread(void *self, const struct event *event)
+{
+    struct conversation *c = self;
+    (void)event;
+    if (c->app->out.failed)
+        worker_cancel(c->worker);
+}
+
+static bool attach_frontend(struct conversation *c, struct error *error)
+{
+    struct timeline *timeline = worker_timeline(c->worker);
+    struct app *app = c->app;
+    bool ok = app->json ? jsonl_register(&c->jsonl, &app->out, timeline)
+                        : print_register(&c->print, &app->out, &app->notes, detail(app), timeline);
+    return (ok && timeline_add(timeline, EVENT_ALL, stop_when_unread, c)) || error_memory(error);
+}
+
+bool conversation_prepare(struct conversation *c, struct error *error)
+{
+    struct app *app = c->app;
+    if (!read_system(c, error) || !describe_session(c, error))
+        return false;
+    c->registry = app_load(app, error);
+    if (c->registry)
+        app_check_globs(app, c->registry);
+    c->client = c->registry ? model_client(app, c->model.data, error) : NULL;
+    if (!c->client)
+        return false;
+    c->cancel = cancel_new();
+    c->pool = pool_new(POOL_THREADS);
+    c->artifact_folder = path_state("artifacts");
+    c->artifacts.folder = c->artifact_folder;
+    if (!c->cancel || !c->pool || !c->artifact_folder || !app_context(app, &c->context))
+        return error_memory(error);
+    c->context.session = conversation_session(c);
+    signals_watch(c->cancel);
+    return make_worker(c, error) && restore(c, error) && attach_frontend(c, error);
+}
+
+void conversation_release(struct conversation *c)
+{
+    worker_result_release(&c->result);
+    worker_free(c->worker);
+    client_free(c->client);
+    /* A tool that did not stop still uses its call and its plugin: those stay. */
+    if (pool_free(c->pool, POOL_GRACE_MS) == 0)
+        registry_unref(c->registry);
+    cancel_unref(c->cancel);
+    if (c->store)
+        store_journal_release(&c->journal);
+    store_close(c->store);
+    app_context_release(&c->context);
+    jsonl_release(&c->jsonl);
+    free(c->artifact_folder);
+    text_release(&c->model);
+    text_release(&c->system);
+}

@@ -1,0 +1,76 @@
+/*
+ * conversation - what run, resume and chat share: a worker made from the settings, with its
+ * model, plugins, client, session and front end.
+ *
+ *     struct conversation conversation = {.app = app, .keeps = KEEPS_ALWAYS};
+ *     if (conversation_begin(&conversation, &error) && conversation_prepare(&conversation, &error))
+ *         code = conversation_run(&conversation, prompt, length);   // as often as wanted
+ *     else
+ *         code = conversation_failed(&conversation, &error);
+ *     conversation_release(&conversation);
+ *
+ * THE SESSION  --session ID goes on with that one, or begins it; -c with the latest of this
+ * folder; --no-session keeps none.  Without any of them `keeps` decides.  What a session
+ * remembers (model, system prompt) is used unless an option or a variable says otherwise.  A
+ * new session is written with its first item, so one that nobody spoke in leaves nothing.  It
+ * is this process's own from then on until conversation_release().
+ */
+#ifndef COMMAND_CONVERSATION_H
+#define COMMAND_CONVERSATION_H
+
+#include "command/app.h"
+#include "conversation/store_journal.h"
+#include "frontend/jsonl.h"
+#include "frontend/print.h"
+#include "service/artifacts.h"
+#include "worker/worker.h"
+
+enum conversation_keeps {
+    KEEPS_IF_ASKED, /* a session only with --session or -c: run */
+    KEEPS_ALWAYS,   /* unless --no-session: chat */
+    KEEPS_RESUME    /* the one named by `session`, or the latest of this folder to go on with */
+};
+
+/* Everything is set by conversation_begin() and _prepare() but the first group. */
+struct conversation {
+    struct app *app;
+    enum conversation_keeps keeps;
+    const char *session; /* KEEPS_RESUME: id or the beginning of one; NULL: the latest */
+
+    struct text model;  /* "PROVIDER/MODEL" */
+    struct text system;
+    struct store *store; /* NULL: no session is kept */
+    struct store_journal journal;
+    bool continued;      /* the session was there before, and has items */
+    struct registry *registry;
+    struct client *client;
+    struct pool *pool;
+    struct cancel *cancel; /* Ctrl-C triggers it (signals.h) */
+    struct call_context context;
+    char *artifact_folder;
+    struct artifacts artifacts;
+    struct worker *worker;
+    struct print print;
+    struct jsonl jsonl;
+    struct worker_result result; /* of the last run */
+};
+
+/* Chooses session and model; starts to load what the network needs.  Quick. */
+bool conversation_begin(struct conversation *conversation, struct error *error);
+/* Plugins, client, worker with what the session holds, front end. */
+bool conversation_prepare(struct conversation *conversation, struct error *error);
+
+/* The session's id, or NULL. */
+const char *conversation_session(const struct conversation *conversation);
+
+/* One run, shown by the front end; the session's state is written.  Returns the exit code and
+ * leaves ->result until the next one. */
+int conversation_run(struct conversation *conversation, const char *prompt, size_t length);
+/* Goes on with what was paused, limited or interrupted. */
+int conversation_resume(struct conversation *conversation);
+/* What begin or prepare did not do, told as the end of an event stream too with --json. */
+int conversation_failed(struct conversation *conversation, const struct error *error);
+
+void conversation_release(struct conversation *conversation);
+
+#endif

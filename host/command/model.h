@@ -1,0 +1,14 @@
+/* model - which model is asked, by the settings, and a client for it. */
+#ifndef COMMAND_MODEL_H
+#define COMMAND_MODEL_H
+
+#include "command/app.h"
+#include "provider/provider.h"
+
+/* "PROVIDER/MODEL": the one that was named, else that of the first provider whose key is set. */
+bool model_choose(struct app *app, struct text *model, struct error *error);
+/* Starts to load what the network needs, for models that need it. */
+void model_preload(const char *model);
+struct client *model_client(struct app *app, const char *model, struct error *error);
+
+#endif

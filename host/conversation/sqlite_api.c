@@ -1,0 +1,89 @@
+#include "conversation/sqlite_api.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define LIBRARY "libsqlite3.so.0"
+
+/* Every member of struct sqlite_api; the functions are called sqlite3_NAME. */
+#define FUNCTIONS(X)                                                                               \
+    X(open_v2)                                                                                     \
+    X(close)                                                                                       \
+    X(busy_timeout)                                                                                \
+    X(extended_errcode)                                                                            \
+    X(system_errno)                                                                                \
+    X(errmsg)                                                                                      \
+    X(exec)                                                                                        \
+    X(get_autocommit)                                                                              \
+    X(changes)                                                                                     \
+    X(last_insert_rowid)                                                                           \
+    X(prepare_v2)                                                                                  \
+    X(finalize)                                                                                    \
+    X(step)                                                                                        \
+    X(reset)                                                                                       \
+    X(clear_bindings)                                                                              \
+    X(bind_int64)                                                                                  \
+    X(bind_null)                                                                                   \
+    X(bind_text64)                                                                                 \
+    X(column_type)                                                                                 \
+    X(column_int64)                                                                                \
+    X(column_text)                                                                                 \
+    X(column_bytes)
+
+static const struct {
+    const char *name;
+    size_t offset;
+} functions[] = {
+#define X(name) {"sqlite3_" #name, offsetof(struct sqlite_api, name)},
+    FUNCTIONS(X)
+#undef X
+};
+
+#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
+_Static_assert(sizeof(struct sqlite_api) == FUNCTION_COUNT * sizeof(void (*)(void)),
+               "every member of struct sqlite_api is in FUNCTIONS");
+
+static struct sqlite_api table;
+static bool opened;
+static struct error failure = ERROR_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void fail(const char *what)
+{
+    error_set(&failure, ERROR_CONFIG,
+              "cannot load '" LIBRARY "', which is needed to keep sessions: %s; install it with "
+              "'sudo apt-get install libsqlite3-0'",
+              what);
+}
+
+/* The handle stays open for ever. */
+static void open_library(void)
+{
+    void *handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    if (!handle) {
+        const char *reason = dlerror();
+        fail(reason ? reason : "no reason given");
+        return;
+    }
+    opened = true;
+    for (size_t i = 0; opened && i < FUNCTION_COUNT; i++) {
+        void *address = dlsym(handle, functions[i].name);
+        memcpy((char *)&table + functions[i].offset, &address, sizeof(address));
+        opened = address != NULL;
+    }
+    if (!opened)
+        fail("it is too old");
+}
+
+const struct sqlite_api *sqlite_api(struct error *error)
+{
+    pthread_once(&once, open_library);
+    if (opened)
+        return &table;
+    if (error)
+        *error = failure;
+    return NULL;
+}

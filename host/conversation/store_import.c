@@ -1,0 +1,259 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "conversation/history.h"
+#include "conversation/item_record.h"
+#include "conversation/store_transfer.h"
+
+struct import {
+    struct session session;
+    struct history history;
+    struct origin *origin; /* of the line before, or NULL */
+    const char **started;  /* borrowed from history */
+    size_t started_count;
+};
+
+static bool refuse(struct error *error, const char *what)
+{
+    return error_set(error, ERROR_BAD_REQUEST, "%s", what);
+}
+
+static bool check_members(json_t *object, const char *const *known, struct error *error)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key) != 0)
+            i++;
+        if (!known[i])
+            return error_set(error, ERROR_BAD_REQUEST, "member '%s' is not known", key);
+    }
+    return true;
+}
+
+/* ---- the header ---- */
+
+/* Absent becomes "" where `need`, else NULL. */
+static bool copy_member(const json_t *object, const char *key, bool need, char **out,
+                        struct error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (value && !json_is_string(value))
+        return error_set(error, ERROR_BAD_REQUEST, "'%s' must be a string", key);
+    if (!value && !need)
+        return true;
+    *out = strdup(value ? json_string_value(value) : "");
+    return *out || error_memory(error);
+}
+
+/* What ran when it was exported does not run here. */
+static bool read_state(const json_t *header, struct session *session, struct error *error)
+{
+    const char *name = json_member_string(header, "state");
+    for (int state = SESSION_IDLE; name && state <= SESSION_INTERRUPTED; state++)
+        if (strcmp(session_state_name((enum session_state)state), name) == 0) {
+            session->state =
+                state == SESSION_RUNNING ? SESSION_INTERRUPTED : (enum session_state)state;
+            return true;
+        }
+    return refuse(error, "'state' must be idle, running, paused, limited or interrupted");
+}
+
+static bool read_header(struct import *import, json_t *header, struct error *error)
+{
+    static const char *const known[] = {"mortise_session", "id",    "created_ms", "updated_ms",
+                                        "title",           "model", "cwd",        "system",
+                                        "state",           NULL};
+    struct session *session = &import->session;
+    json_int_t version = json_member_integer(header, "mortise_session", 0);
+    if (version != 1)
+        return refuse(error, version > 1 ? "it was exported by a newer mortise"
+                                         : "it is no exported session");
+    if (!check_members(header, known, error) ||
+        !copy_member(header, "id", true, &session->id, error) ||
+        !copy_member(header, "title", true, &session->title, error) ||
+        !copy_member(header, "model", true, &session->model, error) ||
+        !copy_member(header, "cwd", true, &session->cwd, error) ||
+        !copy_member(header, "system", false, &session->system, error) ||
+        !read_state(header, session, error))
+        return false;
+    session->created_ms = json_member_integer(header, "created_ms", 0);
+    session->updated_ms = json_member_integer(header, "updated_ms", 0);
+    return session_id_is_good(session->id) || refuse(error, "'id' is no name of a session");
+}
+
+/* ---- items ---- */
+
+static bool read_response(struct import *import, json_t *object, struct error *error)
+{
+    static const char *const known[] = {"provider", "model", "items", "verbatim", NULL};
+    const char *provider = json_member_string(object, "provider");
+    const char *model = json_member_string(object, "model");
+    json_int_t items = json_member_integer(object, "items", 0);
+    size_t length;
+    const char *verbatim = json_member_text(object, "verbatim", &length);
+    if (!json_is_object(object) || !provider || !model || items < 1 ||
+        (json_object_get(object, "verbatim") && !verbatim))
+        return refuse(error, "'response' must name provider, model and the number of its items");
+    if (!check_members(object, known, error))
+        return false;
+    origin_unref(import->origin);
+    import->origin = origin_new(provider, model);
+    if (!import->origin)
+        return error_memory(error);
+    import->origin->item_count = (size_t)items;
+    if (!verbatim)
+        return true;
+    struct text copy = TEXT_INIT;
+    text_append(&copy, verbatim, length);
+    import->origin->verbatim.data = text_take(&copy, &import->origin->verbatim.length);
+    return import->origin->verbatim.data || error_memory(error);
+}
+
+/* Leaves the item's origin in import->origin. */
+static bool read_origin(struct import *import, const json_t *line, struct error *error)
+{
+    json_t *response = json_object_get(line, "response");
+    if (response)
+        return read_response(import, response, error);
+    if (json_member_true(line, "same_response"))
+        return import->origin || refuse(error, "'same_response' without a response before it");
+    origin_unref(import->origin);
+    import->origin = NULL;
+    return true;
+}
+
+static bool is_flag_or_absent(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return !value || json_is_boolean(value);
+}
+
+static struct item *read_item(const json_t *line, struct error *error)
+{
+    struct text json = TEXT_INIT;
+    const json_t *neutral = json_object_get(line, "item");
+    const json_t *attachments = json_object_get(line, "attachments");
+    if (!neutral) {
+        refuse(error, "'item' is missing");
+        return NULL;
+    }
+    text_json(&json, neutral);
+    struct item *item = json.failed ? NULL : item_from_json(json.data, json.length, error);
+    if (json.failed)
+        error_memory(error);
+    text_release(&json);
+    if (item && attachments && !attachments_read(item, attachments, error)) {
+        item_unref(item);
+        return NULL;
+    }
+    if (item && json_object_get(line, "valid"))
+        item->arguments_valid = json_member_true(line, "valid");
+    return item;
+}
+
+static bool note_start(struct import *import, const struct item *item, struct error *error)
+{
+    if (item->kind != ITEM_CALL)
+        return refuse(error, "'started' belongs to calls");
+    const char **grown =
+        realloc(import->started, (import->started_count + 1) * sizeof(*import->started));
+    if (!grown)
+        return error_memory(error);
+    import->started = grown;
+    import->started[import->started_count++] = item->call_id;
+    return true;
+}
+
+static bool read_line(struct import *import, json_t *line, struct error *error)
+{
+    static const char *const known[] = {"item",     "valid",         "started", "attachments",
+                                        "response", "same_response", NULL};
+    if (!check_members(line, known, error))
+        return false;
+    if (!is_flag_or_absent(line, "valid") || !is_flag_or_absent(line, "started") ||
+        !is_flag_or_absent(line, "same_response"))
+        return refuse(error, "'valid', 'started' and 'same_response' must be true or false");
+    struct item *item = read_item(line, error);
+    if (!item)
+        return false;
+    if (!read_origin(import, line, error)) {
+        item_unref(item);
+        return false;
+    }
+    item->origin = origin_ref(import->origin);
+    if (!history_append(&import->history, item, error))
+        return false;
+    if (import->history.unpaired)
+        return error_set(error, ERROR_BAD_REQUEST,
+                         item->kind == ITEM_CALL ? "call '%s' is there twice"
+                                                 : "result '%s' has no call before it",
+                         item->call_id);
+    return !json_member_true(line, "started") || note_start(import, item, error);
+}
+
+/* ---- the file ---- */
+
+static bool take_line(struct import *import, size_t number, const char *data, size_t length,
+                      struct error *error)
+{
+    json_t *line = json_parse(data, length, NULL, error);
+    bool ok = line != NULL;
+    if (ok && !json_is_object(line))
+        ok = refuse(error, "it is no JSON object");
+    ok = ok && (number == 1 ? read_header : read_line)(import, line, error);
+    json_decref(line);
+    return ok;
+}
+
+/* A line ends at LF and nowhere else. */
+static bool read_lines(struct import *import, FILE *file, const char *name, struct error *error)
+{
+    char *line = NULL;
+    size_t capacity = 0, number = 0;
+    ssize_t length;
+    bool ok = true;
+    errno = 0;
+    while (ok && (length = getdelim(&line, &capacity, '\n', file)) >= 0) {
+        ok = take_line(import, ++number, line, (size_t)length, error);
+        errno = 0;
+    }
+    bool unread = ok && (ferror(file) || (!feof(file) && errno == ENOMEM));
+    int reason = errno;
+    free(line);
+    if (unread)
+        return error_set(error, ERROR_CONFIG, "cannot read '%s': %s", name, strerror(reason));
+    if (ok && number == 0) {
+        number = 1;
+        ok = refuse(error, "it is empty");
+    }
+    if (!ok && error->kind == ERROR_BAD_REQUEST) {
+        error->kind = ERROR_USAGE;
+        error_prefix(error, "%s: line %zu", name, number);
+    }
+    return ok;
+}
+
+bool session_import(struct store *store, FILE *file, const char *name, char **id,
+                    struct error *error)
+{
+    struct import import = {0};
+    history_init(&import.history);
+    bool ok = read_lines(&import, file, name, error) &&
+              store->ops->create(store, &import.session, import.history.items,
+                                 import.history.count, import.started, import.started_count,
+                                 error);
+    if (ok) {
+        *id = import.session.id;
+        import.session.id = NULL;
+    }
+    origin_unref(import.origin);
+    history_release(&import.history);
+    session_release(&import.session);
+    free(import.started);
+    return ok;
+}
