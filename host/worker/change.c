@@ -41,6 +41,7 @@ bool worker_set_system(struct worker *worker, const char *system, struct error *
         return error_memory(error);
     free(worker->system);
     worker->system = copy;
+    request_start_reset(&worker->start);
     return true;
 }
 
@@ -103,6 +104,7 @@ bool worker_set_history(struct worker *worker, struct item **items, size_t count
     history.journal = journal;
     history_release(&worker->history);
     worker->history = history;
+    request_start_reset(&worker->start);
     return true;
 }
 

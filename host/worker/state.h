@@ -35,6 +35,7 @@ struct worker {
     enum worker_state state;
     size_t locked; /* items in front that stay as they are */
     struct request_prefix prefix;
+    struct request_start start; /* emptied by every change but an append */
     struct started_calls started;
     bool has_run;
     struct timeline timeline;

@@ -83,6 +83,7 @@ bool worker_use_registry(struct worker *worker, struct registry *registry)
     if (!build_toolset(worker, registry, &tools))
         return false;
     registry_ref(registry);
+    request_start_reset(&worker->start);
     toolset_release(&worker->tools);
     registry_unref(worker->options.registry);
     worker->tools = tools;
@@ -158,6 +159,7 @@ void worker_free(struct worker *worker)
     free(worker->started.items);
     free(worker->system);
     prefix_release(&worker->prefix);
+    request_start_reset(&worker->start);
     text_release(&worker->repeat.key);
     free(worker->model);
     free(worker);
