@@ -47,9 +47,7 @@ bool worker_set_system(struct worker *worker, const char *system, struct error *
 
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error)
 {
-    if (refuse_locked(worker, "the set of tools", error))
-        return false;
-    return worker_use_registry(worker, registry) || error_memory(error);
+    return worker_use_registry(worker, registry, error);
 }
 
 void worker_set_config(struct worker *worker, const struct request_config *config)
