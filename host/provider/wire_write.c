@@ -113,8 +113,7 @@ void wire_keep_start(const struct wire_writer *writer, const struct wire_place *
         return;
     if (!place->resumed)
         text_reset(&start->bytes);
-    text_append(&start->bytes, writer->body->data + place->resumed,
-                place->offset - place->resumed);
+    text_append(&start->bytes, writer->body->data + place->resumed, place->offset - place->resumed);
     start->next = place->next;
     start->state = place->state;
     start->locked = writer->request->prefix != NULL;

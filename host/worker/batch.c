@@ -124,8 +124,8 @@ static bool store_result(struct worker *worker, struct dispatch_call *call, stru
     limits_note_result(worker, call);
     if (!cap_result(worker, call, error))
         return false;
-    struct item *item = item_output(call->id, text_cstr(&result->text), result->text.length,
-                                    !result->success);
+    struct item *item =
+        item_output(call->id, text_cstr(&result->text), result->text.length, !result->success);
     for (size_t i = 0; item && i < result->attachment_count; i++)
         if (!item_attach(item, &result->attachments[i])) {
             item_unref(item);

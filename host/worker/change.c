@@ -25,8 +25,8 @@ static bool refuse_locked(const struct worker *worker, const char *what, struct 
 {
     if (worker->state == WORKER_MUTABLE)
         return false;
-    error_set(error, ERROR_USAGE, "%s cannot be changed while the worker is locked; unlock it first",
-              what);
+    error_set(error, ERROR_USAGE,
+              "%s cannot be changed while the worker is locked; unlock it first", what);
     return true;
 }
 
@@ -142,8 +142,9 @@ bool worker_restore(struct worker *worker, struct item *const *items, size_t cou
 {
     struct history *history = &worker->history;
     if (worker->has_run || history->count)
-        return error_set(error, ERROR_USAGE, "a conversation can be restored only before anything "
-                                             "else is in history");
+        return error_set(error, ERROR_USAGE,
+                         "a conversation can be restored only before anything "
+                         "else is in history");
     if (refuse_locked(worker, "history", error))
         return false;
     history->journal = NULL; /* it is written down already */

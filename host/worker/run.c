@@ -9,10 +9,10 @@
 const char *worker_status_name(enum worker_status status)
 {
     static const char *const names[] = {
-        [WORKER_FINISHED] = "finished",   [WORKER_PAUSED] = "paused",
-        [WORKER_LIMIT] = "limit",         [WORKER_ABORTED] = "aborted",
-        [WORKER_HOOK] = "hook_failed",    [WORKER_CANCELLED] = "cancelled",
-        [WORKER_TIMEOUT] = "timeout",     [WORKER_FAILED] = "failed",
+        [WORKER_FINISHED] = "finished", [WORKER_PAUSED] = "paused",
+        [WORKER_LIMIT] = "limit",       [WORKER_ABORTED] = "aborted",
+        [WORKER_HOOK] = "hook_failed",  [WORKER_CANCELLED] = "cancelled",
+        [WORKER_TIMEOUT] = "timeout",   [WORKER_FAILED] = "failed",
     };
     return names[status];
 }
@@ -76,8 +76,7 @@ bool run_interrupted(struct worker *worker)
         return true;
     }
     if (worker->deadline_ms >= 0 && clock_ms() >= worker->deadline_ms) {
-        error_set(&error, ERROR_TIMEOUT,
-                  "the run did not finish within its %.1f s (--timeout)",
+        error_set(&error, ERROR_TIMEOUT, "the run did not finish within its %.1f s (--timeout)",
                   (double)worker->options.timeout_ms / 1000);
         run_fail(worker, WORKER_TIMEOUT, &error);
         return true;
@@ -108,14 +107,14 @@ static void announce(struct worker *worker)
     if (names)
         for (size_t i = 0; i < worker->tools.count; i++)
             names[i] = worker->tools.items[i].name;
-    timeline_emit(&worker->timeline, &(struct event){
-                                         .kind = EVENT_RUN_START,
-                                         .as.run_start = {.session = worker->context.session,
-                                                          .model = worker->model,
-                                                          .tools = names,
-                                                          .tool_count = names ? worker->tools.count
-                                                                              : 0},
-                                     });
+    timeline_emit(&worker->timeline,
+                  &(struct event){
+                      .kind = EVENT_RUN_START,
+                      .as.run_start = {.session = worker->context.session,
+                                       .model = worker->model,
+                                       .tools = names,
+                                       .tool_count = names ? worker->tools.count : 0},
+                  });
     free(names);
 }
 

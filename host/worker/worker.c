@@ -95,8 +95,9 @@ bool worker_use_registry(struct worker *worker, struct registry *registry, struc
         return error_memory(error);
     if (worker->state == WORKER_CACHE_LOCKED && !same_tools(&worker->tools, &tools)) {
         toolset_release(&tools);
-        return error_set(error, ERROR_USAGE, "the set of tools cannot be changed while the worker "
-                                             "is locked; unlock it first");
+        return error_set(error, ERROR_USAGE,
+                         "the set of tools cannot be changed while the worker "
+                         "is locked; unlock it first");
     }
     registry_ref(registry);
     request_start_reset(&worker->start);
@@ -135,7 +136,8 @@ static bool take_options(struct worker *worker, const struct worker_options *opt
 {
     worker->cancel = options->cancel ? cancel_ref(options->cancel) : cancel_new();
     worker->model = full_model_name(options->client);
-    return worker->cancel && worker->model && worker_use_registry(worker, options->registry, NULL) &&
+    return worker->cancel && worker->model &&
+           worker_use_registry(worker, options->registry, NULL) &&
            worker_set_system(worker, options->system, NULL) &&
            collect_register(&worker->collect, &worker->timeline);
 }

@@ -172,8 +172,8 @@ int main(int argc, char **argv)
     static const struct client_ops ops = {.attempt = attempt, .free = free_nothing};
     char provider[16], name[] = "m1";
     snprintf(provider, sizeof(provider), "%s", anthropic ? "anthropic" : "openai");
-    model.client = (struct client){
-        .ops = &ops, .provider = provider, .model = name, .max_attempts = 1};
+    model.client =
+        (struct client){.ops = &ops, .provider = provider, .model = name, .max_attempts = 1};
     model.wire = anthropic ? &wire_anthropic : &wire_openai_chat;
     struct registry *registry = make_registry();
     struct pool *pool = pool_new(4);

@@ -259,7 +259,8 @@ static void test_marks_of_verbatim_responses(void **state)
         {"[{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"s\"},"
          "{\"type\":\"text\",\"text\":\"Three.\"}]",
          "\"text\":\"Three.\"" MARK "}]}]"},
-        {"[{\"type\":\"text\",\"text\":\"Three.\"},{\"type\":\"redacted_thinking\",\"data\":\"x\"}]",
+        {"[{\"type\":\"text\",\"text\":\"Three.\"},{\"type\":\"redacted_thinking\",\"data\":\"x\"}"
+         "]",
          "\"content\":\"3\"" MARK "}]}"},
     };
     for (size_t i = 0; i < 2; i++) {

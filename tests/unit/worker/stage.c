@@ -59,7 +59,7 @@ static mortise_status run_look(const mortise_tool *self, mortise_call *call, con
     return reply(call, "seen");
 }
 
-#define TOOL(tool, bits)                                                                                 \
+#define TOOL(tool, bits)                                                                           \
     static const mortise_tool_meta tool##_meta = {.size = sizeof(mortise_tool_meta),               \
                                                   .name = #tool,                                   \
                                                   .description = "For the test.",                  \
