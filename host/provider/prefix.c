@@ -98,8 +98,8 @@ static void name_change(const struct request_prefix *prefix, const struct text *
     if (place(old, i) < old->end && place(now, i) < now->end)
         name_part(old, place(old, i), name);
     else
-        snprintf(name, 64, "%s", now->count > old->count ? "more items are locked"
-                                                         : "fewer items are locked");
+        snprintf(name, 64, "%s",
+                 now->count > old->count ? "more items are locked" : "fewer items are locked");
 }
 
 /* ---- keeping and comparing ---- */

@@ -25,8 +25,8 @@ static bool refuse_locked(const struct worker *worker, const char *what, struct 
 {
     if (worker->state == WORKER_MUTABLE)
         return false;
-    error_set(error, ERROR_USAGE, "%s cannot be changed while the worker is locked; unlock it first",
-              what);
+    error_set(error, ERROR_USAGE,
+              "%s cannot be changed while the worker is locked; unlock it first", what);
     return true;
 }
 
@@ -41,14 +41,13 @@ bool worker_set_system(struct worker *worker, const char *system, struct error *
         return error_memory(error);
     free(worker->system);
     worker->system = copy;
+    request_start_reset(&worker->start);
     return true;
 }
 
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error)
 {
-    if (refuse_locked(worker, "the set of tools", error))
-        return false;
-    return worker_use_registry(worker, registry) || error_memory(error);
+    return worker_use_registry(worker, registry, error);
 }
 
 void worker_set_config(struct worker *worker, const struct request_config *config)
@@ -103,6 +102,7 @@ bool worker_set_history(struct worker *worker, struct item **items, size_t count
     history.journal = journal;
     history_release(&worker->history);
     worker->history = history;
+    request_start_reset(&worker->start);
     return true;
 }
 
@@ -142,8 +142,9 @@ bool worker_restore(struct worker *worker, struct item *const *items, size_t cou
 {
     struct history *history = &worker->history;
     if (worker->has_run || history->count)
-        return error_set(error, ERROR_USAGE, "a conversation can be restored only before anything "
-                                             "else is in history");
+        return error_set(error, ERROR_USAGE,
+                         "a conversation can be restored only before anything "
+                         "else is in history");
     if (refuse_locked(worker, "history", error))
         return false;
     history->journal = NULL; /* it is written down already */

@@ -9,10 +9,10 @@
 const char *worker_status_name(enum worker_status status)
 {
     static const char *const names[] = {
-        [WORKER_FINISHED] = "finished",   [WORKER_PAUSED] = "paused",
-        [WORKER_LIMIT] = "limit",         [WORKER_ABORTED] = "aborted",
-        [WORKER_HOOK] = "hook_failed",    [WORKER_CANCELLED] = "cancelled",
-        [WORKER_TIMEOUT] = "timeout",     [WORKER_FAILED] = "failed",
+        [WORKER_FINISHED] = "finished", [WORKER_PAUSED] = "paused",
+        [WORKER_LIMIT] = "limit",       [WORKER_ABORTED] = "aborted",
+        [WORKER_HOOK] = "hook_failed",  [WORKER_CANCELLED] = "cancelled",
+        [WORKER_TIMEOUT] = "timeout",   [WORKER_FAILED] = "failed",
     };
     return names[status];
 }
@@ -20,6 +20,19 @@ const char *worker_status_name(enum worker_status status)
 void worker_result_release(struct worker_result *result)
 {
     text_release(&result->text);
+}
+
+void worker_result_describe(const struct worker_result *result, struct text *out)
+{
+    static const char *const words[] = {
+        [WORKER_FINISHED] = "Finished",     [WORKER_PAUSED] = "Paused",
+        [WORKER_LIMIT] = "Limit reached",   [WORKER_ABORTED] = "Aborted",
+        [WORKER_HOOK] = "Hook error",       [WORKER_CANCELLED] = "Cancelled",
+        [WORKER_TIMEOUT] = "Limit reached", [WORKER_FAILED] = "Client error",
+    };
+    text_puts(out, result->tools_failed ? "Tool error" : words[result->status]);
+    if (result->error.kind != ERROR_NONE && result->status != WORKER_CANCELLED)
+        text_printf(out, ": %s", result->error.message);
 }
 
 /* ---- how a run ends ---- */
@@ -63,8 +76,7 @@ bool run_interrupted(struct worker *worker)
         return true;
     }
     if (worker->deadline_ms >= 0 && clock_ms() >= worker->deadline_ms) {
-        error_set(&error, ERROR_TIMEOUT,
-                  "the run did not finish within its %.1f s (--timeout)",
+        error_set(&error, ERROR_TIMEOUT, "the run did not finish within its %.1f s (--timeout)",
                   (double)worker->options.timeout_ms / 1000);
         run_fail(worker, WORKER_TIMEOUT, &error);
         return true;
@@ -95,14 +107,14 @@ static void announce(struct worker *worker)
     if (names)
         for (size_t i = 0; i < worker->tools.count; i++)
             names[i] = worker->tools.items[i].name;
-    timeline_emit(&worker->timeline, &(struct event){
-                                         .kind = EVENT_RUN_START,
-                                         .as.run_start = {.session = worker->context.session,
-                                                          .model = worker->model,
-                                                          .tools = names,
-                                                          .tool_count = names ? worker->tools.count
-                                                                              : 0},
-                                     });
+    timeline_emit(&worker->timeline,
+                  &(struct event){
+                      .kind = EVENT_RUN_START,
+                      .as.run_start = {.session = worker->context.session,
+                                       .model = worker->model,
+                                       .tools = names,
+                                       .tool_count = names ? worker->tools.count : 0},
+                  });
     free(names);
 }
 

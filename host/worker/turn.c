@@ -18,8 +18,8 @@ static enum step ask_hooks(struct worker *worker, struct item_list *items)
             error_memory(&error);
             return run_fail(worker, WORKER_FAILED, &error);
         }
-    hooks_pre_llm_request(&worker->hooks, items, worker->locked, worker->turn, worker->model, &appended,
-                          &outcome);
+    hooks_pre_llm_request(&worker->hooks, items, worker->locked, worker->turn, worker->model,
+                          &appended, &outcome);
     for (size_t i = 0; i < appended.count && step == STEP_ON; i++)
         if (!history_append(&worker->history, item_ref(appended.items[i]), &error))
             step = run_fail(worker, WORKER_FAILED, &error);
@@ -40,6 +40,7 @@ static struct request request_of(struct worker *worker, struct item *const *item
         .paired = items == worker->history.items && history_is_paired(&worker->history),
         .prefix = worker->state == WORKER_CACHE_LOCKED ? &worker->prefix : NULL,
         .locked_items = worker->locked,
+        .start = items == worker->history.items ? &worker->start : NULL,
     };
 }
 
@@ -49,8 +50,8 @@ static bool send(struct worker *worker, struct item *const *items, size_t count)
     worker->turn_count++;
     worker->result->turns++;
     collect_begin(&worker->collect);
-    bool ok = client_complete(worker->options.client, &request, &worker->stream,
-                              worker->cancel, worker->deadline_ms);
+    bool ok = client_complete(worker->options.client, &request, &worker->stream, worker->cancel,
+                              worker->deadline_ms);
     usage_add(&worker->result->usage, &worker->collect.usage);
     return ok;
 }
@@ -79,10 +80,10 @@ static void tell_turn_start(struct worker *worker)
 
 static void tell_turn_end(struct worker *worker)
 {
-    timeline_emit(&worker->timeline,
-                  &(struct event){.kind = EVENT_TURN_END,
-                                  .as.turn_end = {.turn = worker->turn,
-                                                  .reason = worker->collect.stop}});
+    timeline_emit(
+        &worker->timeline,
+        &(struct event){.kind = EVENT_TURN_END,
+                        .as.turn_end = {.turn = worker->turn, .reason = worker->collect.stop}});
 }
 
 /* ---- what follows from the response ---- */
@@ -146,8 +147,8 @@ static enum step ask_turn_end_hooks(struct worker *worker)
     struct item_list appended = {0};
     struct error error;
     enum step step = STEP_ON;
-    hooks_turn_end(&worker->hooks, worker->history.items, worker->history.count,
-                   worker->turn, &appended, &outcome);
+    hooks_turn_end(&worker->hooks, worker->history.items, worker->history.count, worker->turn,
+                   &appended, &outcome);
     if (outcome.failed || outcome.verdict == MORTISE_ABORT)
         step = run_stopped_by_hook(worker, &outcome, "OnTurnEnd");
     else if (outcome.verdict == MORTISE_PAUSE)
@@ -163,8 +164,8 @@ static enum step ask_turn_end_hooks(struct worker *worker)
 
 static void tell_status(struct worker *worker, const char *text)
 {
-    timeline_emit(&worker->timeline, &(struct event){.kind = EVENT_STATUS,
-                                                     .as.status.text = {text, strlen(text)}});
+    timeline_emit(&worker->timeline,
+                  &(struct event){.kind = EVENT_STATUS, .as.status.text = {text, strlen(text)}});
 }
 
 static enum step after_answer(struct worker *worker)
@@ -211,9 +212,9 @@ static enum step request_response(struct worker *worker)
     if (hooked)
         step = ask_hooks(worker, &edited);
     if (step == STEP_ON)
-        step = take_response(worker, hooked ? send(worker, edited.items, edited.count)
-                                            : send(worker, worker->history.items,
-                                                   worker->history.count));
+        step = take_response(worker,
+                             hooked ? send(worker, edited.items, edited.count)
+                                    : send(worker, worker->history.items, worker->history.count));
     item_list_release(&edited);
     return step;
 }

@@ -240,6 +240,15 @@ class Limits(Case):
         self.assertEqual((done.events[-1]["status"], done.events[-1]["exit_code"]), ("limit", 7))
         self.assertIn("--max-turns", done.err)
 
+    def test_max_run_tokens(self):
+        turn = {"calls": [call("echo", {"text": "again"})],
+                "usage": {"input_tokens": 40, "output_tokens": 10}}
+        done = self.play(turn, turn, turn, options=("--max-run-tokens", "100"))
+        self.check(done, 7)
+        self.assertEqual(len(done.of_type("turn_start")), 2)
+        self.assertEqual(done.events[-1]["status"], "limit")
+        self.assertIn("--max-run-tokens", done.err)
+
     def test_very_many_turns(self):
         """A number beyond 32 bits is a large number."""
         self.check(self.play({"text": "ok"}, options=("--max-turns", "4294967296")), 0)

@@ -101,8 +101,7 @@ static void *serve(void *self)
 
 void loopback_open(struct loopback *loopback)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     loopback->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     need(loopback->listener >= 0, "socket");

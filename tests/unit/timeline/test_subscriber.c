@@ -276,8 +276,8 @@ static void test_several(void **state)
     int pings = 0, thoughts = 0, direct = 0;
     struct printer printer;
     begin(&printer);
-    assert_true(timeline_subscribe(&timeline,
-                                   &(struct subscriber){.self = &pings, .ping = count_ping}));
+    assert_true(
+        timeline_subscribe(&timeline, &(struct subscriber){.self = &pings, .ping = count_ping}));
     assert_true(timeline_subscribe(
         &timeline, &(struct subscriber){.self = &thoughts, .thinking_block = count_thinking}));
     assert_true(timeline_add(&timeline, EVENT_BIT(EVENT_PING), count_directly, &direct));
@@ -317,12 +317,9 @@ int main(void)
 {
     json_set_alloc_funcs(malloc, free);
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_whole_turn),
-        cmocka_unit_test(test_empty_and_unreadable),
-        cmocka_unit_test(test_aborted_blocks),
-        cmocka_unit_test(test_usage_once),
-        cmocka_unit_test(test_several),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_a_whole_turn),   cmocka_unit_test(test_empty_and_unreadable),
+        cmocka_unit_test(test_aborted_blocks), cmocka_unit_test(test_usage_once),
+        cmocka_unit_test(test_several),        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,10 @@ static void an_answer_is_stored(void **state) /* W16, W30, W38, W44 */
     assert_int_equal(worker_turn_count(stage.worker), 1);
     assert_false(worker_last_run_interrupted(stage.worker));
     assert_int_equal(stage_item_count(&stage), 2);
-    assert_string_equal(stage_item(&stage, 0),
-                        "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\","
-                        "\"text\":\"Hi\"}]}");
+    assert_string_equal(
+        stage_item(&stage, 0),
+        "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\","
+        "\"text\":\"Hi\"}]}");
     assert_contains(stage_item(&stage, 1), "\"output_text\",\"text\":\"Hello.\"");
     assert_string_equal(text_cstr(&stage.trace), "run_start turn_start turn_end ");
     stage_close(&stage);
@@ -41,22 +42,29 @@ static void calls_are_run_and_answered_in_order(void **state) /* W29-W37, W45, W
 {
     struct stage stage;
     (void)state;
-    stage_open(&stage,
-               "{\"text\":\"Looking.\",\"calls\":[" CALL("a", "echo", "{\"n\":1}") "," CALL(
-                   "b", "fail", "{}") "," CALL("c", "teleport", "{}") ","
-                   CALL("d", "echo", "\"{\\\"x\\\": oops\"") "]},"
-               "{\"expect\":[\"no luck\",\"teleport\",\"oops\"],\"text\":\"Done.\"}",
-               NULL);
+    stage_open(
+        &stage,
+        "{\"text\":\"Looking.\",\"calls\":[" CALL("a", "echo", "{\"n\":1}") "," CALL(
+            "b", "fail",
+            "{}") "," CALL("c", "teleport",
+                           "{}") "," CALL("d", "echo",
+                                          "\"{\\\"x\\\": oops\"") "]},"
+                                                                  "{\"expect\":[\"no "
+                                                                  "luck\",\"teleport\",\"oops\"],"
+                                                                  "\"text\":\"Done.\"}",
+        NULL);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
     assert_string_equal(text_cstr(&stage.result.text), "Done.");
     assert_int_equal(stage.calls, 2);
     assert_int_equal(stage_item_count(&stage), 11);
     assert_contains(stage_item(&stage, 1), "Looking.");
     assert_contains(stage_item(&stage, 2), "\"call_id\":\"a\"");
-    assert_contains(stage_item(&stage, 6),
-                    "{\"type\":\"function_call_output\",\"call_id\":\"a\",\"output\":\"{\\\"n\\\":1}\"");
-    assert_contains(stage_item(&stage, 7), "\"call_id\":\"b\",\"output\":\"Execution failed: no luck\","
-                                           "\"is_error\":true");
+    assert_contains(
+        stage_item(&stage, 6),
+        "{\"type\":\"function_call_output\",\"call_id\":\"a\",\"output\":\"{\\\"n\\\":1}\"");
+    assert_contains(stage_item(&stage, 7),
+                    "\"call_id\":\"b\",\"output\":\"Execution failed: no luck\","
+                    "\"is_error\":true");
     assert_contains(stage_item(&stage, 8), "Tool 'teleport' not found");
     assert_contains(stage_item(&stage, 8), "big, echo, fail, look");
     assert_contains(stage_item(&stage, 9), "\"call_id\":\"d\"");
@@ -73,7 +81,8 @@ static void a_repeated_id_is_made_unique(void **state) /* D14 */
     (void)state;
     stage_open(&stage,
                "{\"calls\":[" CALL("x", "echo", "{}") "]},"
-               "{\"calls\":[" CALL("x", "echo", "{}") "]},{\"text\":\"ok\"}",
+                                                      "{\"calls\":[" CALL(
+                                                          "x", "echo", "{}") "]},{\"text\":\"ok\"}",
                NULL);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
     assert_int_equal(stage.calls, 2);
@@ -90,8 +99,9 @@ static void a_cut_response_runs_no_call(void **state) /* D3 */
     struct stage stage;
     (void)state;
     stage_open(&stage,
-               "{\"calls\":[" CALL("a", "echo", "{}") "],\"stop\":\"length\"},"
-               "{\"expect\":[\"not run\"],\"text\":\"Shorter then.\"}",
+               "{\"calls\":[" CALL("a", "echo",
+                                   "{}") "],\"stop\":\"length\"},"
+                                         "{\"expect\":[\"not run\"],\"text\":\"Shorter then.\"}",
                NULL);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
     assert_int_equal(stage.calls, 0);
@@ -103,10 +113,12 @@ static void cut_twice_in_a_row_ends_the_run(void **state) /* D3, D10 */
 {
     struct stage stage;
     (void)state;
-    stage_open(&stage,
-               "{\"calls\":[" CALL("a", "echo", "{}") "],\"stop\":\"length\"},"
-               "{\"calls\":[" CALL("b", "echo", "{}") "],\"stop\":\"length\"}",
-               NULL);
+    stage_open(
+        &stage,
+        "{\"calls\":[" CALL("a", "echo", "{}") "],\"stop\":\"length\"},"
+                                               "{\"calls\":[" CALL("b", "echo",
+                                                                   "{}") "],\"stop\":\"length\"}",
+        NULL);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FAILED);
     assert_int_equal(stage.result.error.kind, ERROR_LIMIT);
     assert_contains(stage.result.error.message, "--max-tokens");
@@ -136,8 +148,9 @@ static void the_turn_limit_is_a_result(void **state) /* D10, W121 */
     struct stage stage;
     (void)state;
     stage_open(&stage,
-               "{\"calls\":[" CALL("a", "echo", "{}") "]},{\"calls\":[" CALL("b", "echo", "{}") "]},"
-               "{\"text\":\"ok\"}",
+               "{\"calls\":[" CALL("a", "echo", "{}") "]},{\"calls\":[" CALL(
+                   "b", "echo", "{}") "]},"
+                                      "{\"text\":\"ok\"}",
                NULL);
     stage.options.max_turns = 2;
     stage_renew(&stage);
@@ -152,11 +165,14 @@ static void the_token_limit_is_a_result(void **state) /* D10, W121 */
 {
     struct stage stage;
     (void)state;
-    stage_open(&stage,
-               "{\"calls\":[" CALL("a", "echo", "{}") "],\"usage\":{\"input_tokens\":70,"
-               "\"output_tokens\":20}},{\"calls\":[" CALL("b", "echo", "{}")
-               "],\"usage\":{\"input_tokens\":9,\"output_tokens\":1}},{\"text\":\"ok\"}",
-               NULL);
+    stage_open(
+        &stage,
+        "{\"calls\":[" CALL("a", "echo", "{}") "],\"usage\":{\"input_tokens\":70,"
+                                               "\"output_tokens\":20}},{\"calls\":[" CALL(
+                                                   "b", "echo",
+                                                   "{}") "],\"usage\":{\"input_tokens\":9,\"output_"
+                                                         "tokens\":1}},{\"text\":\"ok\"}",
+        NULL);
     stage.options.max_run_tokens = 100;
     stage_renew(&stage);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
@@ -193,9 +209,11 @@ static void other_calls_between_are_no_circle(void **state)
     struct stage stage;
     (void)state;
     stage_open(&stage,
-               AGAIN("a") ",{\"calls\":[" CALL("b", "echo", "{\"n\":2}") "]}," AGAIN("c") ","
-               "{\"calls\":[" CALL("d", "echo", "{\"n\":1}") "," CALL("e", "echo", "{\"n\":1}")
-               "," CALL("f", "echo", "{\"n\":1}") "]},{\"text\":\"ok\"}",
+               AGAIN("a") ",{\"calls\":[" CALL("b", "echo", "{\"n\":2}") "]}," AGAIN(
+                   "c") ","
+                        "{\"calls\":[" CALL("d", "echo", "{\"n\":1}") "," CALL(
+                            "e", "echo", "{\"n\":1}") "," CALL("f", "echo",
+                                                               "{\"n\":1}") "]},{\"text\":\"ok\"}",
                NULL);
     stage.options.max_repeats = 2;
     stage_renew(&stage);

@@ -80,7 +80,8 @@ static void everything_is_written_before_it_counts(void **state) /* D25 */
 {
     struct stage stage;
     (void)state;
-    open_journal(&stage, "{\"calls\":[" CALL("a", "echo") "," CALL("b", "echo") "]},{\"text\":\"ok\"}");
+    open_journal(&stage,
+                 "{\"calls\":[" CALL("a", "echo") "," CALL("b", "echo") "]},{\"text\":\"ok\"}");
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FINISHED);
     assert_string_equal(text_cstr(&book.words),
                         "message call call start:a:0 start:b:1 output output message ");
@@ -103,15 +104,17 @@ static void what_cannot_be_written_ends_the_run(void **state) /* D25 */
     close_journal(&stage);
 }
 
-static void a_call_that_cannot_be_noted_is_not_run(void **state) /* D4, D25 */
+static void a_call_that_cannot_be_noted_is_not_run(void **state) /* W113, D4, D25 */
 {
     struct stage stage;
     (void)state;
-    open_journal(&stage, "{\"calls\":[" CALL("a", "echo") "," CALL("b", "echo") "]},{\"text\":\"ok\"}");
+    open_journal(&stage,
+                 "{\"calls\":[" CALL("a", "echo") "," CALL("b", "echo") "]},{\"text\":\"ok\"}");
     book.refused = "start:a:0";
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FAILED);
     assert_int_equal(stage.result.error.kind, ERROR_INTERNAL);
     assert_contains(stage.result.error.message, "the disk is full");
+    assert_true(stage.result.tools_failed);
     assert_int_equal(stage.calls, 0);
     assert_int_equal(stage_item_count(&stage), 5); /* each call has its result all the same */
     assert_contains(stage_item(&stage, 3), "not run");

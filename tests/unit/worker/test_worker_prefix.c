@@ -36,8 +36,8 @@ static void answer_chat(void *self, size_t number, const struct text *body, stru
                     "\"function\":{\"name\":\"echo\",\"arguments\":\"{\\\"n\\\":%zu}\"}}]}}]}",
                     number, number);
     else
-        text_printf(&data,
-                    "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Answer %zu.\"}}]}", number);
+        text_printf(&data, "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Answer %zu.\"}}]}",
+                    number);
     put_event(events, NULL, text_cstr(&data));
     put_event(events, NULL,
               number % 2 ? "{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}"
@@ -54,7 +54,8 @@ static void put_block(struct text *events, size_t index, const char *start, cons
                 index, start);
     put_event(events, "content_block_start", text_cstr(&data));
     text_reset(&data);
-    text_printf(&data, "{\"type\":\"content_block_delta\",\"index\":%zu,\"delta\":%s}", index, delta);
+    text_printf(&data, "{\"type\":\"content_block_delta\",\"index\":%zu,\"delta\":%s}", index,
+                delta);
     put_event(events, "content_block_delta", text_cstr(&data));
     text_reset(&data);
     text_printf(&data, "{\"type\":\"content_block_stop\",\"index\":%zu}", index);
@@ -62,8 +63,7 @@ static void put_block(struct text *events, size_t index, const char *start, cons
     text_release(&data);
 }
 
-static void answer_messages(void *self, size_t number, const struct text *body,
-                            struct text *events)
+static void answer_messages(void *self, size_t number, const struct text *body, struct text *events)
 {
     char start[128], delta[128];
     (void)self;
@@ -94,7 +94,7 @@ static void answer_messages(void *self, size_t number, const struct text *body,
 struct session {
     struct stage stage;
     struct loopback server;
-    char hash[128];    /* of the last turn_start, or "" */
+    char hash[128];   /* of the last turn_start, or "" */
     unsigned changes; /* of it */
 };
 
@@ -159,8 +159,8 @@ static size_t locked_bytes(const struct text *body)
     return (size_t)(found - body->data);
 }
 
-static void two_hundred_turns(const char *model, void (*answer)(void *, size_t, const struct text *,
-                                                                struct text *))
+static void two_hundred_turns(const char *model,
+                              void (*answer)(void *, size_t, const struct text *, struct text *))
 {
     struct session session;
     struct request_config config = REQUEST_CONFIG_INIT;
