@@ -309,8 +309,9 @@ void *mortise_refuse(const mortise_host *host, const char *format, ...)
     text_format(&text, format, args);
     va_end(args);
     const char *reason = text.bytes ? text.bytes : "out of memory";
-    char *kept = kept_reason ? strdup(reason) : NULL;
+    char *kept = kept_reason ? malloc(strlen(reason) + 1) : NULL;
     if (kept) {
+        memcpy(kept, reason, strlen(reason) + 1);
         free(*kept_reason);
         *kept_reason = kept;
     } else {

@@ -58,8 +58,9 @@ char *file_read_trusted(const char *path, size_t *length, char *why, size_t why_
 {
     char real[PATH_MAX], named[PATH_MAX], *text = NULL;
     struct stat status;
-    int fd = realpath(path, real) ? open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY |
-                                                   O_NOFOLLOW) : -1;
+    int fd = realpath(path, real)
+                 ? open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+                 : -1;
     if (fd < 0 || fstat(fd, &status) != 0) {
         int error = errno;
         snprintf(why, why_size, "%s", strerror(error));

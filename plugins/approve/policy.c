@@ -63,27 +63,30 @@ static bool text_matches(const json_t *globs, const char *text, size_t length)
     return false;
 }
 
-/* A string is matched as it is, everything else as its JSON text. */
-static bool value_matches(const json_t *globs, const json_t *value)
+/* A string is matched as it is, everything else as its JSON text.  Without memory for that,
+ * *failed is set: what cannot be judged must not pass a rule that would deny it. */
+static bool value_matches(const json_t *globs, const json_t *value, bool *failed)
 {
     if (!value)
         return false;
     if (json_is_string(value))
         return text_matches(globs, json_string_value(value), json_string_length(value));
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+    *failed |= !text;
     bool matches = text && text_matches(globs, text, strlen(text));
     free(text);
     return matches;
 }
 
-static bool rule_matches(const json_t *rule, const char *tool, const json_t *arguments)
+static bool rule_matches(const json_t *rule, const char *tool, const json_t *arguments,
+                         bool *failed)
 {
     const char *name;
     json_t *globs, *wanted = json_object_get(rule, "arguments");
     if (!text_matches(json_object_get(rule, "tool"), tool, strlen(tool)))
         return false;
-    json_object_foreach(wanted, name, globs) {
-        if (!value_matches(globs, json_object_get(arguments, name)))
+    json_object_foreach (wanted, name, globs) {
+        if (!value_matches(globs, json_object_get(arguments, name), failed))
             return false;
     }
     return true;
@@ -92,23 +95,28 @@ static bool rule_matches(const json_t *rule, const char *tool, const json_t *arg
 static enum decision decision_of(const json_t *word)
 {
     const char *text = json_string_value(word);
-    return !strcmp(text, "allow") ? DECISION_ALLOW : !strcmp(text, "ask") ? DECISION_ASK
-                                                                          : DECISION_DENY;
+    return !strcmp(text, "allow") ? DECISION_ALLOW
+           : !strcmp(text, "ask") ? DECISION_ASK
+                                  : DECISION_DENY;
 }
 
-enum decision policy_decide(const struct policy *policy, const char *tool,
-                            const json_t *arguments, int *rule, const char **reason)
+enum decision policy_decide(const struct policy *policy, const char *tool, const json_t *arguments,
+                            int *rule, const char **reason)
 {
+    bool failed = false;
+    *rule = NO_RULE;
+    *reason = NULL;
     for (size_t i = 0; i < json_array_size(policy->rules); i++) {
         const json_t *found = json_array_get(policy->rules, i);
-        if (!rule_matches(found, tool, arguments))
+        bool matches = rule_matches(found, tool, arguments, &failed);
+        if (failed)
+            return DECISION_DENY;
+        if (!matches)
             continue;
         *rule = (int)i;
         *reason = json_string_value(json_object_get(found, "reason"));
         return decision_of(json_object_get(found, "decision"));
     }
-    *rule = NO_RULE;
-    *reason = NULL;
     return policy->fallback;
 }
 
@@ -121,7 +129,9 @@ struct complaint {
     char rule[160]; /* "rule 2 (deny run_*)"; "" outside of rules */
 };
 
-__attribute__((format(printf, 2, 3)))
+static bool complain(const struct complaint *about, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 static bool complain(const struct complaint *about, const char *format, ...)
 {
     va_list args;
@@ -140,7 +150,7 @@ static bool has_only(json_t *object, const char *const *known, const char *what,
     const char *key;
     json_t *value;
     bool ok = json_is_object(object) || complain(about, "%s is no object", what);
-    json_object_foreach(object, key, value) {
+    json_object_foreach (object, key, value) {
         const char *const *name = known;
         while (*name && strcmp(*name, key) != 0)
             name++;
@@ -178,8 +188,10 @@ static bool check_examples(const json_t *rule, const char *list, const struct co
             return false;
         if (!json_is_string(json_object_get(example, "tool")) ||
             (arguments && !json_is_object(arguments)))
-            return complain(about, "example %zu of '%s' is no call: it has a \"tool\" and may "
-                                   "have \"arguments\"", i + 1, list);
+            return complain(about,
+                            "example %zu of '%s' is no call: it has a \"tool\" and may "
+                            "have \"arguments\"",
+                            i + 1, list);
     }
     return true;
 }
@@ -199,7 +211,7 @@ static bool check_rule(json_t *rule, const struct complaint *about)
         return complain(about, "'tool' is no pattern or list of patterns");
     if (arguments && !json_is_object(arguments))
         return complain(about, "'arguments' is no object of patterns");
-    json_object_foreach(arguments, name, globs) {
+    json_object_foreach (arguments, name, globs) {
         if (!is_globs(globs))
             return complain(about, "'arguments.%s' is no pattern or list of patterns", name);
     }
@@ -216,12 +228,13 @@ static bool try_examples(const struct policy *policy, int place, const json_t *r
 {
     const json_t *match = json_object_get(rule, "match");
     const json_t *not_match = json_object_get(rule, "not_match");
+    bool failed = false;
     for (size_t i = 0; i < json_array_size(match); i++) {
         const json_t *example = json_array_get(match, i);
         const json_t *arguments = json_object_get(example, "arguments");
         const char *tool = json_string_value(json_object_get(example, "tool")), *reason;
         int decided;
-        if (!rule_matches(rule, tool, arguments))
+        if (!rule_matches(rule, tool, arguments, &failed))
             return complain(about, "it does not match example %zu of its 'match'", i + 1);
         policy_decide(policy, tool, arguments, &decided, &reason);
         if (decided != place)
@@ -231,10 +244,10 @@ static bool try_examples(const struct policy *policy, int place, const json_t *r
     for (size_t i = 0; i < json_array_size(not_match); i++) {
         const json_t *example = json_array_get(not_match, i);
         if (rule_matches(rule, json_string_value(json_object_get(example, "tool")),
-                         json_object_get(example, "arguments")))
+                         json_object_get(example, "arguments"), &failed))
             return complain(about, "it matches example %zu of its 'not_match'", i + 1);
     }
-    return true;
+    return !failed || complain(about, "out of memory");
 }
 
 static void name_rule(struct complaint *about, size_t place, const json_t *rule)

@@ -25,8 +25,8 @@ enum { NO_RULE = -1 };
 
 /* Decides on a call.  *rule is the place of the rule, counted from 0, or NO_RULE when the
  * default decided; *reason is the rule's own text or NULL, and lives as long as the policy. */
-enum decision policy_decide(const struct policy *policy, const char *tool,
-                            const json_t *arguments, int *rule, const char **reason);
+enum decision policy_decide(const struct policy *policy, const char *tool, const json_t *arguments,
+                            int *rule, const char **reason);
 
 /* Whether all of `text` is what `glob` describes: `*` is any bytes, `?` any one character, and
  * a backslash takes the next character as it is.  In time |glob| × |text| at most. */

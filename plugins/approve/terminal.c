@@ -35,12 +35,11 @@ static bool is_harmless(uint32_t code)
 {
     static const struct {
         uint32_t first, last;
-    } harmful[] = {
-        {0x00, 0x1f},      {0x7f, 0x9f},      {0xad, 0xad},       {0x61c, 0x61c},
-        {0x115f, 0x1160},  {0x180e, 0x180e},  {0x200b, 0x200f},   {0x2028, 0x202e},
-        {0x2060, 0x206f},  {0x3164, 0x3164},  {0xd800, 0xdfff},   {0xfe00, 0xfe0f},
-        {0xfeff, 0xfeff},  {0xffa0, 0xffa0},  {0xfff0, 0xfffd},   {0xe0000, 0xe0fff},
-        {0xf0000, 0x10ffff}};
+    } harmful[] = {{0x00, 0x1f},       {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                   {0x115f, 0x1160},   {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
+                   {0x2060, 0x206f},   {0x3164, 0x3164}, {0xd800, 0xdfff}, {0xfe00, 0xfe0f},
+                   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfffd}, {0xe0000, 0xe0fff},
+                   {0xf0000, 0x10ffff}};
     for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++)
         if (code >= harmful[i].first && code <= harmful[i].last)
             return false;
@@ -75,7 +74,7 @@ static bool put_arguments(FILE *out, json_t *arguments)
 {
     const char *key;
     json_t *argument;
-    json_object_foreach(arguments, key, argument) {
+    json_object_foreach (arguments, key, argument) {
         char *value = json_dumps(argument, JSON_ENCODE_ANY);
         char *name = terminal_harmless(key, strlen(key));
         char *shown = value ? terminal_harmless(value, strlen(value)) : NULL;

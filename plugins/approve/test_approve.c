@@ -66,15 +66,18 @@ static void first_matching_rule_decides(void **state)
         "{\"default\":\"deny\",\"rules\":["
         "{\"decision\":\"deny\",\"tool\":\"*\",\"arguments\":{\"path\":[\"*/.ssh/*\",\"*..*\"]},"
         "\"reason\":\"not there\"},"
-        "{\"decision\":\"allow\",\"tool\":[\"read_*\",\"list\"],\"arguments\":{\"path\":\"/home/*\"}},"
-        "{\"decision\":\"allow\",\"tool\":\"write\",\"arguments\":{\"how\":\"{\\\"deep\\\":[1,*\"}},"
+        "{\"decision\":\"allow\",\"tool\":[\"read_*\",\"list\"],\"arguments\":{\"path\":\"/home/"
+        "*\"}},"
+        "{\"decision\":\"allow\",\"tool\":\"write\",\"arguments\":{\"how\":\"{\\\"deep\\\":[1,*\"}}"
+        ","
         "{\"decision\":\"allow\",\"tool\":\"set\",\"arguments\":{\"on\":\"true\",\"n\":\"1?\"}}]}");
     struct registry *registry = plugin_test_load(config);
     check_call(registry, "read_file", "{\"path\":\"/home/a\"}", MORTISE_CONTINUE, "");
     check_call(registry, "list", "{\"path\":\"/home/\\u00e9\"}", MORTISE_CONTINUE, "");
     check_call(registry, "read_file", "{\"path\":\"/home/a/.ssh/id\"}", MORTISE_SKIP, "not there");
     check_call(registry, "read_file", "{\"path\":\"/home/../etc\"}", MORTISE_SKIP, "not there");
-    check_call(registry, "read_file", "{\"path\":\"/home/a\\u0000/../x\"}", MORTISE_SKIP, "not there");
+    check_call(registry, "read_file", "{\"path\":\"/home/a\\u0000/../x\"}", MORTISE_SKIP,
+               "not there");
     check_call(registry, "read_file", "{}", MORTISE_SKIP, "policy");
     check_call(registry, "write", "{\"how\":{ \"deep\" : [1, {}]}}", MORTISE_CONTINUE, "");
     check_call(registry, "write", "{\"how\":{\"deep\":[2]}}", MORTISE_SKIP, "policy");
@@ -174,14 +177,29 @@ static void matches_globs(void **state)
     static const struct {
         const char *glob, *text;
         bool matches;
-    } cases[] = {
-        {"", "", true},          {"", "a", false},        {"*", "", true},
-        {"*", "a/b\nc", true},   {"a*", "ba", false},     {"*a*b", "xaxbxb", true},
-        {"*a*b", "xbxa", false}, {"a?c", "a\xe2\x82\xac" "c", true},
-        {"a?c", "ac", false},    {"?", "", false},        {"a\\*", "a*", true},
-        {"a\\*", "ab", false},   {"\\\\", "\\", true},    {"a\\", "a", false},
-        {"[ab]", "a", false},    {"[ab]", "[ab]", true},  {"A", "a", false},
-        {"**", "x", true},       {"a**", "a", true},      {"*.txt", "a.txt.exe", false}};
+    } cases[] = {{"", "", true},
+                 {"", "a", false},
+                 {"*", "", true},
+                 {"*", "a/b\nc", true},
+                 {"a*", "ba", false},
+                 {"*a*b", "xaxbxb", true},
+                 {"*a*b", "xbxa", false},
+                 {"a?c",
+                  "a\xe2\x82\xac"
+                  "c",
+                  true},
+                 {"a?c", "ac", false},
+                 {"?", "", false},
+                 {"a\\*", "a*", true},
+                 {"a\\*", "ab", false},
+                 {"\\\\", "\\", true},
+                 {"a\\", "a", false},
+                 {"[ab]", "a", false},
+                 {"[ab]", "[ab]", true},
+                 {"A", "a", false},
+                 {"**", "x", true},
+                 {"a**", "a", true},
+                 {"*.txt", "a.txt.exe", false}};
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if (glob_matches(cases[i].glob, strlen(cases[i].glob), cases[i].text,
@@ -198,7 +216,9 @@ static void matches_globs(void **state)
 
 static void shows_only_what_is_harmless(void **state)
 {
-    static const char hostile[] = "a\033[2J\r\b\x7f\xc2\x9b" "1A\xe2\x80\xae" "b\xff\n\xe2\x82\xac";
+    static const char hostile[] = "a\033[2J\r\b\x7f\xc2\x9b"
+                                  "1A\xe2\x80\xae"
+                                  "b\xff\n\xe2\x82\xac";
     (void)state;
     char *shown = terminal_harmless(hostile, sizeof(hostile) - 1);
     assert_string_equal(shown, "a\\u001b[2J\\u000d\\u0008\\u007f\\u009b1A\\u202eb\\ufffd\\u000a"

@@ -16,9 +16,9 @@ struct tool_limit {
 };
 
 struct budget {
-    int64_t tokens, calls;     /* or NO_LIMIT */
-    double seconds;            /* or NO_LIMIT */
-    bool soft;                 /* calls are skipped, and one last answer is let through */
+    int64_t tokens, calls; /* or NO_LIMIT */
+    double seconds;        /* or NO_LIMIT */
+    bool soft;             /* calls are skipped, and one last answer is let through */
     struct tool_limit *tools;
     size_t tool_count;
     mortise_runs runs;
@@ -30,8 +30,8 @@ struct usage {
     int64_t tokens;        /* of the responses before the current one */
     int64_t input, output; /* of the current response, as far as it has told */
     int64_t calls;
-    bool last_answer;      /* soft: it was let through */
-    int64_t tool_calls[];  /* one for each struct tool_limit */
+    bool last_answer;     /* soft: it was let through */
+    int64_t tool_calls[]; /* one for each struct tool_limit */
 };
 
 static struct usage *usage_of(struct budget *self, mortise_hook *hook)
@@ -57,8 +57,9 @@ static bool is_used_up(const struct budget *self, const struct usage *usage, mor
 {
     int64_t tokens = usage->tokens + usage->input + usage->output;
     if (self->tokens != NO_LIMIT && tokens >= self->tokens) {
-        mortise_hook_reason(hook, "the budget of this run is used up: %" PRId64 " of %" PRId64
-                            " tokens", tokens, self->tokens);
+        mortise_hook_reason(hook,
+                            "the budget of this run is used up: %" PRId64 " of %" PRId64 " tokens",
+                            tokens, self->tokens);
         return true;
     }
     double seconds = self->seconds < 0 ? NO_LIMIT : seconds_since(&usage->start);
@@ -109,17 +110,18 @@ static mortise_verdict pre_tool_call(void *state, mortise_hook *hook,
     if (is_used_up(self, usage, hook))
         return refused;
     if (self->calls != NO_LIMIT && usage->calls >= self->calls) {
-        mortise_hook_reason(hook, "the budget of this run is used up: %" PRId64 " of %" PRId64
-                            " calls", usage->calls, self->calls);
+        mortise_hook_reason(hook,
+                            "the budget of this run is used up: %" PRId64 " of %" PRId64 " calls",
+                            usage->calls, self->calls);
         return refused;
     }
     for (size_t i = 0; i < self->tool_count; i++) {
         if (strcmp(self->tools[i].name, event->meta->name) != 0)
             continue;
         if (usage->tool_calls[i] >= self->tools[i].calls) {
-            mortise_hook_reason(hook, "the budget of this run is used up: %" PRId64 " of %" PRId64
-                                " calls of %s", usage->tool_calls[i], self->tools[i].calls,
-                                event->meta->name);
+            mortise_hook_reason(
+                hook, "the budget of this run is used up: %" PRId64 " of %" PRId64 " calls of %s",
+                usage->tool_calls[i], self->tools[i].calls, event->meta->name);
             return refused;
         }
         usage->tool_calls[i]++;
@@ -192,7 +194,7 @@ static bool read_tools(const mortise_host *host, struct budget *self)
     if (count > 0)
         ok = (self->tools = calloc(count, sizeof(*self->tools))) != NULL;
     if (ok) {
-        json_object_foreach(limits, name, limit) {
+        json_object_foreach (limits, name, limit) {
             struct tool_limit *tool = &self->tools[self->tool_count];
             if (!json_is_integer(limit) || json_integer_value(limit) < 0 ||
                 !(tool->name = strdup(name))) {
@@ -242,6 +244,5 @@ static void *budget_open(const mortise_host *host)
     return self;
 }
 
-MORTISE_PLUGIN(.name = "budget", .version = "1.0.0",
-               .hooks = MORTISE_HOOKS(budget, budget_tokens), .wants = wants, .guard = true,
-               .open = budget_open, .close = budget_close);
+MORTISE_PLUGIN(.name = "budget", .version = "1.0.0", .hooks = MORTISE_HOOKS(budget, budget_tokens),
+               .wants = wants, .guard = true, .open = budget_open, .close = budget_close);

@@ -16,10 +16,8 @@ static struct timeline timeline; /* nobody listens */
 
 static struct hook_setting run(struct registry *registry, char *name)
 {
-    return (struct hook_setting){.registry = registry,
-                                 .timeline = &timeline,
-                                 .context = run_name,
-                                 .context_data = name};
+    return (struct hook_setting){
+        .registry = registry, .timeline = &timeline, .context = run_name, .context_data = name};
 }
 
 static struct hook_outcome call(const struct hook_setting *setting, const char *name)

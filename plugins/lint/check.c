@@ -147,8 +147,7 @@ static void watch(pid_t pid, int output, int64_t deadline_ms, struct check_resul
             result->timed_out = true;
             return;
         }
-        if (poll(&ready, 1, left < LOOK_MS ? (int)left : LOOK_MS) > 0 &&
-            !read_some(output, result))
+        if (poll(&ready, 1, left < LOOK_MS ? (int)left : LOOK_MS) > 0 && !read_some(output, result))
             ready.fd = -1;
     }
 }

@@ -12,9 +12,9 @@
 
 struct lint {
     const mortise_host *host;
-    char **check;        /* the command's words; NULL: nothing is configured */
-    char **when;         /* the tools that make a check necessary; NULL: any answer does */
-    char cwd[PATH_MAX];  /* "": the host's */
+    char **check;       /* the command's words; NULL: nothing is configured */
+    char **when;        /* the tools that make a check necessary; NULL: any answer does */
+    char cwd[PATH_MAX]; /* "": the host's */
     int64_t timeout_ms, rounds;
     mortise_runs runs;
 };

@@ -23,10 +23,8 @@ static const char *run_name(void *name, const char *key)
 
 static struct hook_setting run(struct registry *registry, char *name)
 {
-    return (struct hook_setting){.registry = registry,
-                                 .timeline = &timeline,
-                                 .context = run_name,
-                                 .context_data = name};
+    return (struct hook_setting){
+        .registry = registry, .timeline = &timeline, .context = run_name, .context_data = name};
 }
 
 /* Ends a turn; `said` gets the message that the run goes on with. */
@@ -108,7 +106,9 @@ static void cuts_the_middle_and_no_character(void **state)
     check("{\"check\":[\"sh\",\"-c\",\"yes x | head -c 100000; echo LAST; exit 1\"]}",
           MORTISE_CONTINUE_WITH, "x\\nLAST\\n");
     check("{\"check\":[\"sh\",\"-c\",\"printf 'a\\\\000b\\\\377c'; exit 1\"]}",
-          MORTISE_CONTINUE_WITH, "a?b\xef\xbf\xbd" "c");
+          MORTISE_CONTINUE_WITH,
+          "a?b\xef\xbf\xbd"
+          "c");
 }
 
 static void leaves_nobody_behind(void **state)
@@ -119,8 +119,8 @@ static void leaves_nobody_behind(void **state)
     int fd = mkstemp(path);
     close(fd);
     unlink(path);
-    snprintf(config, sizeof(config),
-             "{\"check\":[\"sh\",\"-c\",\"(sleep 1; touch %s) & exit 1\"]}", path);
+    snprintf(config, sizeof(config), "{\"check\":[\"sh\",\"-c\",\"(sleep 1; touch %s) & exit 1\"]}",
+             path);
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
     check(config, MORTISE_CONTINUE_WITH, "exit status 1");

@@ -8,11 +8,11 @@ void buffer_add(struct buffer *buffer, const char *bytes, size_t length)
 {
     if (buffer->failed || length == 0)
         return;
-    if (length > buffer->capacity - buffer->length) {
+    if (buffer->capacity - buffer->length <= length) {
         size_t wanted = buffer->capacity ? buffer->capacity : 256;
-        while (wanted - buffer->length < length && wanted <= SIZE_MAX / 2)
+        while (wanted - buffer->length <= length && wanted <= SIZE_MAX / 2)
             wanted *= 2;
-        char *data = wanted - buffer->length < length ? NULL : realloc(buffer->data, wanted);
+        char *data = wanted - buffer->length <= length ? NULL : realloc(buffer->data, wanted);
         if (!data) {
             buffer->failed = true;
             return;
@@ -22,6 +22,7 @@ void buffer_add(struct buffer *buffer, const char *bytes, size_t length)
     }
     memcpy(buffer->data + buffer->length, bytes, length);
     buffer->length += length;
+    buffer->data[buffer->length] = '\0';
 }
 
 void buffer_release(struct buffer *buffer)

@@ -1,4 +1,7 @@
-/* buffer - bytes that grow.  After a failure nothing is added any more: look once, at the end. */
+/*
+ * buffer - bytes that grow, with a NUL behind them.  After a failure nothing is added any more:
+ * look once, at the end.
+ */
 #ifndef REDACT_BUFFER_H
 #define REDACT_BUFFER_H
 

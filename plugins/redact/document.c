@@ -28,16 +28,10 @@ static bool redact_string(const struct secrets *secrets, const char *json, size_
                           int nesting, struct buffer *out)
 {
     struct buffer clean = {0};
-    json_t *string = NULL;
-    const char *text = json + 1;
-    size_t text_length = length - 2;
-    if (memchr(json, '\\', length)) {
-        string = json_loadb(json, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-        out->failed |= !string;
-        text = json_string_value(string);
-        text_length = json_string_length(string);
-    }
-    bool changed = text && redact_any(secrets, text, text_length, nesting, &clean);
+    json_t *string = json_loadb(json, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    out->failed |= !string;
+    bool changed = string && redact_any(secrets, json_string_value(string),
+                                        json_string_length(string), nesting, &clean);
     if (changed && !clean.failed) {
         size_t size = mortise_json_quote(NULL, 0, clean.data, clean.length) + 1;
         char *quoted = malloc(size);

@@ -51,10 +51,9 @@ static mortise_verdict pre_llm_request(void *state, mortise_hook *hook,
         struct buffer out = {0};
         const char *item = hook->ops->item(hook, i, &length);
         mortise_status status = item ? MORTISE_OK : MORTISE_NO_MEMORY;
-        if (item && !is_reasoning(item) &&
-            document_redact_item(&self->secrets, item, length, &out))
-            status = out.failed ? MORTISE_NO_MEMORY
-                                : hook->ops->set_item(hook, i, out.data, out.length);
+        if (item && !is_reasoning(item) && document_redact_item(&self->secrets, item, length, &out))
+            status =
+                out.failed ? MORTISE_NO_MEMORY : hook->ops->set_item(hook, i, out.data, out.length);
         buffer_release(&out);
         if (status == MORTISE_NO_MEMORY)
             return no_memory(hook);
@@ -103,8 +102,10 @@ static bool add_text(const mortise_host *host, struct redact *self, const char *
                      const char *what)
 {
     if (strlen(text) < SECRET_MIN_BYTES || strstr(REDACTED, text)) {
-        mortise_refuse(host, "%s cannot be redacted: it has less than %d bytes, or is part of "
-                             "'" REDACTED "'", what, SECRET_MIN_BYTES);
+        mortise_refuse(host,
+                       "%s cannot be redacted: it has less than %d bytes, or is part of "
+                       "'" REDACTED "'",
+                       what, SECRET_MIN_BYTES);
         return false;
     }
     if (secrets_add_text(&self->secrets, text))
@@ -184,5 +185,5 @@ static void *redact_open(const mortise_host *host)
     return self;
 }
 
-MORTISE_PLUGIN(.name = "redact", .version = "1.0.0", .hooks = MORTISE_HOOKS(redact),
-               .wants = wants, .guard = true, .open = redact_open, .close = redact_close);
+MORTISE_PLUGIN(.name = "redact", .version = "1.0.0", .hooks = MORTISE_HOOKS(redact), .wants = wants,
+               .guard = true, .open = redact_open, .close = redact_close);

@@ -69,10 +69,17 @@ static const struct key {
     unsigned kinds;     /* of what follows */
     size_t at_least;    /* characters that follow */
 } keys[] = {
-    {"sk-", ALNUM | TOKEN, 20},     {"ghp_", ALNUM, 30},         {"gho_", ALNUM, 30},
-    {"ghu_", ALNUM, 30},            {"ghs_", ALNUM, 30},         {"ghr_", ALNUM, 30},
-    {"github_pat_", ALNUM | TOKEN, 30}, {"glpat-", ALNUM | TOKEN, 20},
-    {"AKIA", UPPER | DIGIT, 16},    {"ASIA", UPPER | DIGIT, 16}, {"xox?-", ALNUM | TOKEN, 10},
+    {"sk-", ALNUM | TOKEN, 20},
+    {"ghp_", ALNUM, 30},
+    {"gho_", ALNUM, 30},
+    {"ghu_", ALNUM, 30},
+    {"ghs_", ALNUM, 30},
+    {"ghr_", ALNUM, 30},
+    {"github_pat_", ALNUM | TOKEN, 30},
+    {"glpat-", ALNUM | TOKEN, 20},
+    {"AKIA", UPPER | DIGIT, 16},
+    {"ASIA", UPPER | DIGIT, 16},
+    {"xox?-", ALNUM | TOKEN, 10},
     {"AIza", ALNUM | TOKEN, 35},
 };
 
@@ -82,8 +89,8 @@ enum { KEY_LOOK = 64 };
 static bool has_prefix(const char *text, size_t length, const char *prefix)
 {
     for (size_t i = 0; prefix[i]; i++)
-        if (i >= length || (prefix[i] != text[i] &&
-                            !(prefix[i] == '?' && (kind_of(text[i]) & ALNUM))))
+        if (i >= length ||
+            (prefix[i] != text[i] && !(prefix[i] == '?' && (kind_of(text[i]) & ALNUM))))
             return false;
     return true;
 }
@@ -144,10 +151,11 @@ static bool match_private_key(const char *text, size_t length, size_t at, struct
     if (!has_prefix(text + at, length - at, begin))
         return false;
     size_t title = at + sizeof(begin) - 1, title_end = title;
-    while (title_end < length && (kind_of(text[title_end]) & (UPPER | DIGIT) ||
-                                  text[title_end] == ' '))
+    while (title_end < length &&
+           (kind_of(text[title_end]) & (UPPER | DIGIT) || text[title_end] == ' '))
         title_end++;
-    if (!memmem(text + title, title_end - title, what, sizeof(what) - 1) || !has_prefix(text + title_end, length - title_end, dashes))
+    if (!memmem(text + title, title_end - title, what, sizeof(what) - 1) ||
+        !has_prefix(text + title_end, length - title_end, dashes))
         return false;
     size_t i = title_end + sizeof(dashes) - 1;
     while (i < length && (kind_of(text[i]) || (text[i] && strchr(" \t\r\n\\:,", text[i])))) {
@@ -166,8 +174,8 @@ static bool match_private_key(const char *text, size_t length, size_t at, struct
 
 /* ---- one piece of text, without a "[redacted]" in it ---- */
 
-static bool match_literal(const struct secrets *secrets, const char *text, size_t length,
-                          size_t at, struct match *match)
+static bool match_literal(const struct secrets *secrets, const char *text, size_t length, size_t at,
+                          struct match *match)
 {
     for (size_t i = 0; i < secrets->literal_count; i++) {
         const struct literal *literal = &secrets->literals[i];
@@ -185,9 +193,9 @@ static bool match_any_key(const char *text, size_t length, size_t at, bool bound
 {
     if (match_private_key(text, length, at, match))
         return true;
-    return boundary && (match_key(text, length, at, match) ||
-                        match_bearer(text, length, at, match) ||
-                        match_jwt(text, length, at, dead, match));
+    return boundary &&
+           (match_key(text, length, at, match) || match_bearer(text, length, at, match) ||
+            match_jwt(text, length, at, dead, match));
 }
 
 static void hide(struct buffer *out, const char *text, size_t *copied, struct match match)
@@ -204,11 +212,11 @@ static bool redact_words(const struct secrets *secrets, const char *text, size_t
     size_t copied = 0, dead = 0;
     for (size_t i = 0; i < length;) {
         struct match match;
-        bool found = secrets->starts[(unsigned char)text[i]] &&
-                     (match_literal(secrets, text, length, i, &match) ||
-                      (secrets->keys && match_any_key(text, length, i,
-                                                      i == copied || at_boundary(text, i), &dead,
-                                                      &match)));
+        bool found =
+            secrets->starts[(unsigned char)text[i]] &&
+            (match_literal(secrets, text, length, i, &match) ||
+             (secrets->keys &&
+              match_any_key(text, length, i, i == copied || at_boundary(text, i), &dead, &match)));
         if (found)
             hide(out, text, &copied, match);
         i = found ? match.end : i + 1;
@@ -242,8 +250,8 @@ static bool redact_line(const regex_t *pattern, const char *text, size_t length,
 /* Where a "[redacted]" begins at or behind `at`; else `length`. */
 static size_t next_mark(const char *text, size_t length, size_t at)
 {
-    const char *mark = at < length ? memmem(text + at, length - at, REDACTED, sizeof(REDACTED) - 1)
-                                   : NULL;
+    const char *mark =
+        at < length ? memmem(text + at, length - at, REDACTED, sizeof(REDACTED) - 1) : NULL;
     return mark ? (size_t)(mark - text) : length;
 }
 
@@ -256,8 +264,8 @@ static bool redact_piece(const struct secrets *secrets, const regex_t *pattern, 
     for (size_t at = 0; at < length;) {
         const char *newline = memchr(text + at, '\n', length - at);
         size_t end = newline ? (size_t)(newline - text) : length;
-        int flags = (at == 0 && !is_first ? REG_NOTBOL : 0) |
-                    (end == length && !is_last ? REG_NOTEOL : 0);
+        int flags =
+            (at == 0 && !is_first ? REG_NOTBOL : 0) | (end == length && !is_last ? REG_NOTEOL : 0);
         changed |= redact_line(pattern, text + at, end - at, flags, out);
         if (newline)
             buffer_add(out, "\n", 1);
@@ -273,8 +281,8 @@ static bool redact_once(const struct secrets *secrets, const regex_t *pattern, c
     bool changed = false;
     for (size_t at = 0;;) {
         size_t mark = next_mark(text, length, at);
-        changed |= redact_piece(secrets, pattern, text + at, mark - at, at == 0, mark == length,
-                                out);
+        changed |=
+            redact_piece(secrets, pattern, text + at, mark - at, at == 0, mark == length, out);
         if (mark == length)
             return changed;
         buffer_add(out, REDACTED, sizeof(REDACTED) - 1);
