@@ -99,6 +99,8 @@ struct messages {
     struct wire_writer writer;
     enum item_role role; /* of the message that is open; ROLE_SYSTEM: none yet */
     size_t mark_at;      /* before the last byte of the last locked block; 0: none */
+    bool is_marked;      /* that block is marked already */
+    struct wire_place place;
 };
 
 /* Item `index` ends here; `markable` tells whether its last block may be marked. */
@@ -242,10 +244,15 @@ static void put_outputs(struct messages *messages, size_t from, size_t to)
     }
 }
 
+/* From item place.next on.  Where an item begins that is no part of a run before it, all before
+ * it is settled: its calls have their results. */
 static void put_messages(struct messages *messages)
 {
     const struct request *request = messages->writer.request;
-    for (size_t i = 0; i < request->item_count;) {
+    for (size_t i = messages->place.next; i < request->item_count;) {
+        messages->place.next = i;
+        messages->place.state = (int)messages->role;
+        messages->place.offset = messages->writer.body->length;
         size_t run_end = wire_run_end(request, i);
         if (run_end > i) {
             put_run(messages, i, run_end);
@@ -264,12 +271,12 @@ static void put_messages(struct messages *messages)
 }
 
 /* The block was written before it was known to be the last one. */
-static void mark_last_block(const struct messages *messages)
+static void mark_last_block(struct messages *messages)
 {
     struct text *body = messages->writer.body;
     size_t at = messages->mark_at;
     size_t tail = body->length - at;
-    if (!at || body->failed || body->data[at] != '}')
+    if (!at || messages->is_marked || body->failed || body->data[at] != '}')
         return;
     text_puts(body, CACHE_MARK);
     if (body->failed)
@@ -277,6 +284,10 @@ static void mark_last_block(const struct messages *messages)
     memmove(body->data + at + strlen(CACHE_MARK), body->data + at, tail);
     memcpy(body->data + at, CACHE_MARK, strlen(CACHE_MARK));
     prefix_insert(messages->writer.request->prefix, at, strlen(CACHE_MARK));
+    if (at < messages->place.offset) {
+        messages->place.offset += strlen(CACHE_MARK);
+        messages->is_marked = true;
+    }
 }
 
 /* ---- tools and system prompt ---- */
@@ -364,6 +375,40 @@ static void put_settings(const struct wire_writer *writer)
     wire_put_integer(body, "top_k", config->top_k);
 }
 
+/* What stands before the items. */
+static void put_head(struct messages *messages)
+{
+    struct text *body = messages->writer.body;
+    text_puts(body, "{\"model\":");
+    wire_put_string(body, messages->writer.model);
+    wire_note_part(&messages->writer, PREFIX_MODEL);
+    put_tools(&messages->writer);
+    wire_note_part(&messages->writer, PREFIX_TOOLS);
+    put_system(&messages->writer);
+    text_puts(body, ",\"messages\":[");
+    wire_note_part(&messages->writer, PREFIX_SYSTEM);
+    messages->place.state = ROLE_SYSTEM;
+    messages->place.offset = body->length;
+}
+
+/* The state of a place: the role of the open message, and whether the last block is marked. */
+enum { STATE_MARKED = 8 };
+
+static void begin_messages(struct messages *messages)
+{
+    if (!wire_resume(&messages->writer, &messages->place))
+        put_head(messages);
+    messages->is_marked = messages->place.state & STATE_MARKED;
+    messages->role = (enum item_role)(messages->place.state & ~STATE_MARKED);
+}
+
+static void keep_start(struct messages *messages)
+{
+    if (messages->is_marked)
+        messages->place.state |= STATE_MARKED;
+    wire_keep_start(&messages->writer, &messages->place);
+}
+
 bool anthropic_write(struct text *body, const char *provider, const char *model,
                      const struct request *request, struct error *error)
 {
@@ -371,18 +416,12 @@ bool anthropic_write(struct text *body, const char *provider, const char *model,
         return false;
     struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request},
                                 .role = ROLE_SYSTEM};
-    text_puts(body, "{\"model\":");
-    wire_put_string(body, model);
-    wire_note_part(&messages.writer, PREFIX_MODEL);
-    put_tools(&messages.writer);
-    wire_note_part(&messages.writer, PREFIX_TOOLS);
-    put_system(&messages.writer);
-    text_puts(body, ",\"messages\":[");
-    wire_note_part(&messages.writer, PREFIX_SYSTEM);
+    begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);
     if (!wire_take_prefix(&messages.writer, error))
         return false;
+    keep_start(&messages);
     text_puts(body, "],\"stream\":true");
     put_settings(&messages.writer);
     text_putc(body, '}');

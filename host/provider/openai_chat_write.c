@@ -218,17 +218,16 @@ static void put_message(const struct wire_writer *writer, struct item *item, boo
     text_putc(writer->body, '}');
 }
 
-static void put_messages(const struct wire_writer *writer)
+/* From item place->next on.  Where an item begins that is no part of a message before it, all
+ * before it is settled: its calls have their results.  place->state: nothing stands before. */
+static void put_messages(const struct wire_writer *writer, struct wire_place *place)
 {
     const struct request *request = writer->request;
-    bool first = !request->system || !*request->system;
-    if (!first) {
-        text_puts(writer->body, "{\"role\":\"system\",\"content\":");
-        wire_put_string(writer->body, request->system);
-        text_putc(writer->body, '}');
-    }
-    wire_note_part(writer, PREFIX_SYSTEM);
-    for (size_t i = 0; i < request->item_count;) {
+    bool first = place->state;
+    for (size_t i = place->next; i < request->item_count;) {
+        place->next = i;
+        place->state = first;
+        place->offset = writer->body->length;
         size_t run_end = wire_run_end(request, i);
         if (run_end > i) {
             struct group group = next_group(request, i, run_end);
@@ -248,6 +247,27 @@ static void put_messages(const struct wire_writer *writer)
 }
 
 /* ---- the request ---- */
+
+/* What stands before the items. */
+static void put_head(const struct wire_writer *writer, struct wire_place *place)
+{
+    const char *system = writer->request->system;
+    struct text *body = writer->body;
+    text_puts(body, "{\"model\":");
+    wire_put_string(body, writer->model);
+    wire_note_part(writer, PREFIX_MODEL);
+    wire_put_tools(writer, make_tool);
+    wire_note_part(writer, PREFIX_TOOLS);
+    text_puts(body, ",\"messages\":[");
+    place->state = !system || !*system;
+    if (!place->state) {
+        text_puts(body, "{\"role\":\"system\",\"content\":");
+        wire_put_string(body, system);
+        text_putc(body, '}');
+    }
+    wire_note_part(writer, PREFIX_SYSTEM);
+    place->offset = body->length;
+}
 
 static void put_settings(const struct wire_writer *writer)
 {
@@ -280,15 +300,13 @@ bool openai_chat_write(struct text *body, const char *provider, const char *mode
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct wire_writer writer = {body, WIRE_OPENAI_CHAT, provider, model, request};
-    text_puts(body, "{\"model\":");
-    wire_put_string(body, model);
-    wire_note_part(&writer, PREFIX_MODEL);
-    wire_put_tools(&writer, make_tool);
-    wire_note_part(&writer, PREFIX_TOOLS);
-    text_puts(body, ",\"messages\":[");
-    put_messages(&writer);
+    struct wire_place place;
+    if (!wire_resume(&writer, &place))
+        put_head(&writer, &place);
+    put_messages(&writer, &place);
     if (!wire_take_prefix(&writer, error))
         return false;
+    wire_keep_start(&writer, &place);
     text_puts(body, "],\"stream\":true,\"stream_options\":{\"include_usage\":true}");
     put_settings(&writer);
     put_cache_key(&writer);

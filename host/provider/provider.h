@@ -45,6 +45,20 @@ struct request_config {
 };
 #define REQUEST_CONFIG_INIT {-1, NAN, NAN, -1, NULL, NULL}
 
+/*
+ * How the last request of a conversation began: its bytes up to an item behind which nothing
+ * before can change any more.  A writer goes on from there, so that a turn costs work for what
+ * is new and a copy for what is old.  All zero is empty.  Whoever changes anything but the end
+ * of the items, the settings or the lock empties it.
+ */
+struct request_start {
+    struct text bytes;
+    size_t next; /* the first item that is not in it */
+    int state;   /* the writer's own */
+    bool locked; /* it is of a locked session */
+};
+void request_start_reset(struct request_start *start);
+
 struct request {
     const char *system; /* or NULL */
     struct item *const *items;
@@ -55,6 +69,7 @@ struct request {
     /* Of a locked session, where the first `locked_items` stay as they are; or NULL. */
     struct request_prefix *prefix;
     size_t locked_items;
+    struct request_start *start; /* or NULL: everything is written anew */
 };
 
 /* ---- who is asked ---- */

@@ -81,6 +81,47 @@ bool wire_take_prefix(const struct wire_writer *writer, struct error *error)
     return !prefix || prefix_take(prefix, writer->body, error);
 }
 
+/* ---- how the last request began ---- */
+
+void request_start_reset(struct request_start *start)
+{
+    text_release(&start->bytes);
+    *start = (struct request_start){0};
+}
+
+bool wire_resume(const struct wire_writer *writer, struct wire_place *place)
+{
+    const struct request *request = writer->request;
+    const struct request_start *start = request->start;
+    bool locked = request->prefix != NULL;
+    *place = (struct wire_place){0};
+    if (!start || !start->bytes.length || start->next > request->item_count ||
+        start->locked != locked || (locked && !request->prefix->current))
+        return false;
+    text_append(writer->body, start->bytes.data, start->bytes.length);
+    *place = (struct wire_place){.next = start->next,
+                                 .state = start->state,
+                                 .offset = start->bytes.length,
+                                 .resumed = start->bytes.length};
+    return true;
+}
+
+void wire_keep_start(const struct wire_writer *writer, const struct wire_place *place)
+{
+    struct request_start *start = writer->request->start;
+    if (!start || writer->body->failed)
+        return;
+    if (!place->resumed)
+        text_reset(&start->bytes);
+    text_append(&start->bytes, writer->body->data + place->resumed,
+                place->offset - place->resumed);
+    start->next = place->next;
+    start->state = place->state;
+    start->locked = writer->request->prefix != NULL;
+    if (start->bytes.failed)
+        request_start_reset(start);
+}
+
 /* ---- values ---- */
 
 void wire_put_string(struct text *out, const char *string)

@@ -35,6 +35,18 @@ void wire_note_item(const struct wire_writer *writer, size_t index, size_t back)
 /* Keeps or compares the prefix; false with *error.  True when nothing is locked. */
 bool wire_take_prefix(const struct wire_writer *writer, struct error *error);
 
+/* A place in a body behind which a later request can go on. */
+struct wire_place {
+    size_t next;   /* item */
+    int state;     /* the writer's own */
+    size_t offset;
+    size_t resumed; /* how many bytes were not written anew */
+};
+/* Puts in how the last request began, if this one begins so too; false: nothing was put in. */
+bool wire_resume(const struct wire_writer *writer, struct wire_place *place);
+/* Keeps the beginning for the next request. */
+void wire_keep_start(const struct wire_writer *writer, const struct wire_place *place);
+
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);
 /* ,"KEY":VALUE when the value is set. */

@@ -152,6 +152,12 @@ static bool note_start(void *data, const struct dispatch_call *call, struct erro
     return false;
 }
 
+static enum step fail_tools(struct worker *worker, const struct error *error)
+{
+    worker->result->tools_failed = true;
+    return run_fail(worker, WORKER_FAILED, error);
+}
+
 static enum step after(struct worker *worker, enum dispatch_end end,
                        const struct hook_outcome *outcome, const struct error *failure)
 {
@@ -170,10 +176,10 @@ static enum step after(struct worker *worker, enum dispatch_end end,
             return STEP_END;
         break;
     case DISPATCH_FAILED:
-        return run_fail(worker, WORKER_FAILED, failure);
+        return fail_tools(worker, failure);
     }
     error_set(&error, ERROR_INTERNAL, "the calls of a response ended in an unknown way");
-    return run_fail(worker, WORKER_FAILED, &error);
+    return fail_tools(worker, &error);
 }
 
 enum step batch_run(struct worker *worker)
@@ -202,12 +208,12 @@ enum step batch_run(struct worker *worker)
     enum step step;
     if (!collect_open_calls(&worker->history, &batch) || !explain_invalid(&batch)) {
         error_memory(&error);
-        step = run_fail(worker, WORKER_FAILED, &error);
+        step = fail_tools(worker, &error);
     } else {
         answer_lost(worker, &batch);
         enum dispatch_end end = dispatch_run(&dispatch, batch.items, batch.count, &outcome);
         if (end != DISPATCH_PAUSED && !store_results(worker, &batch, &error))
-            step = run_fail(worker, WORKER_FAILED, &error);
+            step = fail_tools(worker, &error);
         else
             step = after(worker, end, &outcome, &failure);
     }

@@ -41,14 +41,13 @@ bool worker_set_system(struct worker *worker, const char *system, struct error *
         return error_memory(error);
     free(worker->system);
     worker->system = copy;
+    request_start_reset(&worker->start);
     return true;
 }
 
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error)
 {
-    if (refuse_locked(worker, "the set of tools", error))
-        return false;
-    return worker_use_registry(worker, registry) || error_memory(error);
+    return worker_use_registry(worker, registry, error);
 }
 
 void worker_set_config(struct worker *worker, const struct request_config *config)
@@ -103,6 +102,7 @@ bool worker_set_history(struct worker *worker, struct item **items, size_t count
     history.journal = journal;
     history_release(&worker->history);
     worker->history = history;
+    request_start_reset(&worker->start);
     return true;
 }
 

@@ -22,6 +22,19 @@ void worker_result_release(struct worker_result *result)
     text_release(&result->text);
 }
 
+void worker_result_describe(const struct worker_result *result, struct text *out)
+{
+    static const char *const words[] = {
+        [WORKER_FINISHED] = "Finished",     [WORKER_PAUSED] = "Paused",
+        [WORKER_LIMIT] = "Limit reached",   [WORKER_ABORTED] = "Aborted",
+        [WORKER_HOOK] = "Hook error",       [WORKER_CANCELLED] = "Cancelled",
+        [WORKER_TIMEOUT] = "Limit reached", [WORKER_FAILED] = "Client error",
+    };
+    text_puts(out, result->tools_failed ? "Tool error" : words[result->status]);
+    if (result->error.kind != ERROR_NONE && result->status != WORKER_CANCELLED)
+        text_printf(out, ": %s", result->error.message);
+}
+
 /* ---- how a run ends ---- */
 
 enum step run_end(struct worker *worker, enum worker_status status)

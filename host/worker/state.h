@@ -35,6 +35,7 @@ struct worker {
     enum worker_state state;
     size_t locked; /* items in front that stay as they are */
     struct request_prefix prefix;
+    struct request_start start; /* emptied by every change but an append */
     struct started_calls started;
     bool has_run;
     struct timeline timeline;
@@ -59,8 +60,9 @@ struct worker {
     struct repeat repeat;
 };
 
-/* worker.c: what depends on the registry, made anew.  False: no memory, nothing changed. */
-bool worker_use_registry(struct worker *worker, struct registry *registry);
+/* worker.c: what depends on the registry, made anew.  False, and nothing changed: no memory, or
+ * the worker is locked and these are other tools. */
+bool worker_use_registry(struct worker *worker, struct registry *registry, struct error *error);
 
 /* turn.c: what a step of the run leads to. */
 enum step {

@@ -40,6 +40,7 @@ static struct request request_of(struct worker *worker, struct item *const *item
         .paired = items == worker->history.items && history_is_paired(&worker->history),
         .prefix = worker->state == WORKER_CACHE_LOCKED ? &worker->prefix : NULL,
         .locked_items = worker->locked,
+        .start = items == worker->history.items ? &worker->start : NULL,
     };
 }
 

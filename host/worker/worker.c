@@ -77,12 +77,29 @@ static char *full_model_name(const struct client *client)
     return text_take(&name, NULL);
 }
 
-bool worker_use_registry(struct worker *worker, struct registry *registry)
+/* Whether a request says the same of both. */
+static bool same_tools(const struct toolset *one, const struct toolset *other)
+{
+    bool same = one->count == other->count;
+    for (size_t i = 0; same && i < one->count; i++)
+        same = strcmp(one->items[i].name, other->items[i].name) == 0 &&
+               strcmp(one->items[i].description, other->items[i].description) == 0 &&
+               strcmp(one->items[i].schema, other->items[i].schema) == 0;
+    return same;
+}
+
+bool worker_use_registry(struct worker *worker, struct registry *registry, struct error *error)
 {
     struct toolset tools;
     if (!build_toolset(worker, registry, &tools))
-        return false;
+        return error_memory(error);
+    if (worker->state == WORKER_CACHE_LOCKED && !same_tools(&worker->tools, &tools)) {
+        toolset_release(&tools);
+        return error_set(error, ERROR_USAGE, "the set of tools cannot be changed while the worker "
+                                             "is locked; unlock it first");
+    }
     registry_ref(registry);
+    request_start_reset(&worker->start);
     toolset_release(&worker->tools);
     registry_unref(worker->options.registry);
     worker->tools = tools;
@@ -118,7 +135,7 @@ static bool take_options(struct worker *worker, const struct worker_options *opt
 {
     worker->cancel = options->cancel ? cancel_ref(options->cancel) : cancel_new();
     worker->model = full_model_name(options->client);
-    return worker->cancel && worker->model && worker_use_registry(worker, options->registry) &&
+    return worker->cancel && worker->model && worker_use_registry(worker, options->registry, NULL) &&
            worker_set_system(worker, options->system, NULL) &&
            collect_register(&worker->collect, &worker->timeline);
 }
@@ -158,6 +175,7 @@ void worker_free(struct worker *worker)
     free(worker->started.items);
     free(worker->system);
     prefix_release(&worker->prefix);
+    request_start_reset(&worker->start);
     text_release(&worker->repeat.key);
     free(worker->model);
     free(worker);

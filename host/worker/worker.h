@@ -68,11 +68,16 @@ struct worker_result {
     enum worker_status status;
     struct text text;    /* the last answer, whole */
     struct error error;  /* kind ERROR_NONE when finished or paused */
+    bool tools_failed;   /* the error is of the machinery that runs tools */
     unsigned turns;      /* requests of this run */
     struct usage usage;  /* of this run, added up */
     int64_t duration_ms;
 };
 void worker_result_release(struct worker_result *result);
+/* How the run ended, as one line: "Finished", "Paused", "Limit reached: …", "Cancelled",
+ * "Aborted: …", "Hook error: …", "Tool error: …" (of the machinery, never of a tool) or
+ * "Client error: …". */
+void worker_result_describe(const struct worker_result *result, struct text *out);
 
 struct worker *worker_new(const struct worker_options *options, struct error *error);
 void worker_free(struct worker *worker); /* NULL is fine */
@@ -115,7 +120,8 @@ bool worker_push_item(struct worker *worker, struct item *item, struct error *er
 bool worker_set_history(struct worker *worker, struct item **items, size_t count,
                         struct error *error);
 bool worker_clear_history(struct worker *worker, struct error *error); /* [mutable] */
-/* Another set of tools and hooks, such as after a reload; keeps a reference.  [mutable] */
+/* Another set of tools and hooks, such as after a reload; keeps a reference.  [mutable] when
+ * the tools are others than before; other hooks are welcome at any time. */
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error);
 
 /* What a store kept of an earlier process: not written down again.  `started` names calls

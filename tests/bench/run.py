@@ -325,8 +325,27 @@ def measure_call(bench, table):
                     figures["quarter_ns"] / 1e3, 3)
 
 
+def measure_session(bench, table):
+    """Processor time of a late turn beside an early one; copying its bytes is not counted."""
+    for wire in ("openai", "anthropic"):
+        ours, early = {200: [], 990: []}, []
+        for _ in range(bench.times(15)):
+            done = subprocess.run([bench.program("session"), wire, "10"], capture_output=True,
+                                  text=True)
+            if done.returncode != 0:
+                raise Failure(done.stderr.strip())
+            turns = {turn["turn"]: turn for turn in json.loads(done.stdout)["turns"]}
+            early.append(turns[20]["cpu_us"])
+            for number, figures in ours.items():
+                copied = turns[number]["copy_us"] - turns[20]["copy_us"]
+                figures.append(turns[number]["cpu_us"] - copied)
+        for number, figures in ours.items():
+            table.add(f"session: turn {number} beside turn 20, {wire}", "us", figures, early, 1.3)
+
+
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
-            "stream": measure_deltas, "call": measure_call, "count": measure_instructions}
+            "stream": measure_deltas, "call": measure_call,
+            "session": measure_session, "count": measure_instructions}
 
 
 # ---- the program ---------------------------------------------------------------------------

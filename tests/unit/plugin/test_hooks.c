@@ -262,7 +262,7 @@ static void pre_request_unlocked(void)
     pre_request(0);
 }
 
-/* Which verdicts an event knows; all others are failures that say so (W64-W72, D26). */
+/* Which verdicts an event knows; all others are failures that say so (W61-W72, D26). */
 static void test_verdicts_of_each_event(void **state)
 {
     (void)state;

@@ -157,7 +157,7 @@ static void test_hooks_are_sorted(void **state)
 
 /* ---- refusals ---- */
 
-/* T27, T37, T44, D19: the whole later plugin, and both files are named. */
+/* T27, T37, T44, W118, D19: the whole later plugin, and both files are named. */
 static void test_duplicates(void **state)
 {
     (void)state;

@@ -17,6 +17,8 @@ struct session {
     struct toolset tools;
     struct request_config config;
     struct request_prefix prefix;
+    struct request_start *start; /* or NULL */
+    bool is_locked;
     size_t locked;
     struct text body;
     struct error error;
@@ -29,6 +31,7 @@ static void open_session(struct session *session, const struct wire *wire, const
                                 .model = "m1",
                                 .system = "Be brief.",
                                 .tools = two_tools(),
+                                .is_locked = true,
                                 .config = REQUEST_CONFIG_INIT};
     history_init(&session->history);
     say(&session->history, ROLE_USER, "Hi");
@@ -59,8 +62,9 @@ static bool write(struct session *session)
         .item_count = session->history.count,
         .tools = &session->tools,
         .config = &session->config,
-        .prefix = &session->prefix,
+        .prefix = session->is_locked ? &session->prefix : NULL,
         .locked_items = session->locked,
+        .start = session->start,
     };
     error_clear(&session->error);
     text_reset(&session->body);
@@ -275,18 +279,88 @@ static void test_marks_of_verbatim_responses(void **state)
     }
 }
 
+/* One step of a conversation that grows; all calls of a step are answered in it. */
+static void grow(struct history *history, unsigned step)
+{
+    char id[16], other[16];
+    snprintf(id, sizeof(id), "c_%u", step);
+    snprintf(other, sizeof(other), "functions.f:%u", step);
+    switch (step % 7) {
+    case 0:
+        say(history, ROLE_USER, "And then?");
+        break;
+    case 1:
+        say(history, ROLE_ASSISTANT, "Let me see.");
+        call(history, id, "add", "{}", true);
+        call(history, other, "now", "{}", true);
+        answer_call(history, other, "noon", false);
+        answer_call(history, id, "4", true);
+        break;
+    case 2:
+        say(history, ROLE_ASSISTANT, step % 2 ? "" : "One.");
+        break;
+    case 3:
+        say(history, ROLE_ASSISTANT, "Two.");
+        break;
+    case 4:
+        add(history, item_reasoning("hm", 2));
+        break;
+    case 5:
+        call(history, id, "add", "{}", true);
+        answer_call(history, id, "5", false);
+        break;
+    default:
+        say(history, ROLE_SYSTEM, "Note.");
+        break;
+    }
+}
+
+/* A request that goes on from the one before has the bytes of one that is written anew. */
+static void test_resumed_requests_are_the_same(void **state)
+{
+    (void)state;
+    static const char *const providers[] = {"openai", "deepseek", "anthropic"};
+    for (size_t i = 0; i < 6; i++) {
+        struct session fresh, resumed;
+        struct request_start start = {0};
+        const struct wire *wire = i % 3 == 2 ? &wire_anthropic : &wire_openai_chat;
+        open_session(&fresh, wire, providers[i % 3]);
+        open_session(&resumed, wire, providers[i % 3]);
+        fresh.is_locked = resumed.is_locked = i < 3;
+        resumed.start = &start;
+        for (unsigned step = 0; step < 150; step++) {
+            grow(&fresh.history, step * 5 / 3);
+            grow(&resumed.history, step * 5 / 3);
+            if (step % 40 == 20) {
+                lock(&fresh);
+                lock(&resumed);
+            }
+            assert_true(write(&fresh));
+            assert_true(write(&resumed));
+            assert_string_equal(resumed.body.data, fresh.body.data);
+            assert_string_equal(resumed.prefix.sha256, fresh.prefix.sha256);
+        }
+        assert_true(start.bytes.length > 1000);
+        request_start_reset(&start);
+        close_session(&fresh);
+        close_session(&resumed);
+    }
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++)
         for (int allowed = 0, failed = true; failed; allowed++) {
             struct session session;
+            struct request_start start = {0};
             open_session(&session, wires[i].wire, wires[i].provider);
             lock(&session);
             struct request request = {.items = session.history.items,
                                       .item_count = session.history.count,
                                       .tools = &session.tools,
                                       .prefix = &session.prefix,
+                                      .start = &start,
                                       .locked_items = session.locked};
             fail_after(allowed);
             bool written = session.wire->write(&session.body, session.provider, "m1", &request,
@@ -294,6 +368,7 @@ static void test_no_memory(void **state)
             failed = fail_never();
             assert_true(written || failed);
             assert_true(written || session.error.kind == ERROR_INTERNAL);
+            request_start_reset(&start);
             close_session(&session);
         }
 }
@@ -308,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_a_change_is_an_error_that_names_it),
         cmocka_unit_test(test_a_new_lock_is_a_new_prefix),
         cmocka_unit_test(test_marks_of_verbatim_responses),
+        cmocka_unit_test(test_resumed_requests_are_the_same),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,22 +74,26 @@ TOOL(look, MORTISE_READ_ONLY);
 
 static const mortise_tool *const tools[] = {&echo_tool, &fail_tool, &big_tool, &look_tool};
 
-static void add_plugin(struct stage *stage, const mortise_hooks *hooks)
+struct registry *stage_registry(const mortise_hooks *hooks)
 {
-    static const mortise_hooks *taken[1];
-    static mortise_plugin face;
+    static const mortise_hooks *taken[2]; /* two registries may be alive at a time */
+    static mortise_plugin faces[2];
+    static unsigned next;
     struct error error = ERROR_INIT;
-    taken[0] = hooks;
-    face = (mortise_plugin){.size = sizeof(face),
-                            .name = "stage",
-                            .tools = tools,
-                            .tool_count = 4,
-                            .hooks = taken,
-                            .hook_count = hooks ? 1 : 0};
-    struct plugin *plugin = plugin_new("stage.so", &face, host_api_new("stage", strdup("{}")));
+    unsigned i = next++ % 2;
+    taken[i] = hooks;
+    faces[i] = (mortise_plugin){.size = sizeof(faces[i]),
+                                .name = "stage",
+                                .tools = tools,
+                                .tool_count = 4,
+                                .hooks = &taken[i],
+                                .hook_count = hooks ? 1 : 0};
+    struct registry *registry = registry_new();
+    struct plugin *plugin = plugin_new("stage.so", &faces[i], host_api_new("stage", strdup("{}")));
     assert_non_null(plugin);
-    if (!registry_add(stage->registry, plugin, &error))
+    if (!registry_add(registry, plugin, &error))
         fail_msg("%s", error.message);
+    return registry;
 }
 
 /* ---- the model ---- */
@@ -131,8 +135,7 @@ void stage_open(struct stage *stage, const char *turns, const mortise_hooks *hoo
     struct error error = ERROR_INIT;
     *stage = (struct stage){0};
     current = stage;
-    stage->registry = registry_new();
-    add_plugin(stage, hooks);
+    stage->registry = stage_registry(hooks);
     stage->client = open_script(turns);
     stage->pool = pool_new(4);
     stage->cancel = cancel_new();

@@ -24,6 +24,9 @@ struct stage {
 void stage_open(struct stage *stage, const char *turns, const mortise_hooks *hooks);
 void stage_close(struct stage *stage);
 
+/* The tools, with other hooks; NULL: none. */
+struct registry *stage_registry(const mortise_hooks *hooks);
+
 /* One run; returns its status. */
 enum worker_status stage_run(struct stage *stage, const char *prompt);
 enum worker_status stage_resume(struct stage *stage);

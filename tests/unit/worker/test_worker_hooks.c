@@ -225,6 +225,33 @@ static void a_paused_run_goes_on_with_the_next(void **state) /* W58, D6 */
     stage_close(&stage);
 }
 
+static mortise_verdict pause_once(void *state, mortise_hook *hook,
+                                  const mortise_pre_tool_call *event)
+{
+    (void)hook;
+    (void)event;
+    return ++*(unsigned *)state == 1 ? MORTISE_PAUSE : MORTISE_CONTINUE;
+}
+
+static void a_resumed_run_asks_its_hooks_again(void **state) /* W41, W56, W57, W59 */
+{
+    unsigned asked = 0;
+    const mortise_hooks hooks = {
+        .size = sizeof(hooks), .name = "before", .state = &asked, .pre_tool_call = pause_once};
+    struct stage stage;
+    (void)state;
+    stage_open(&stage, CALL "{\"text\":\"ok\"}", &hooks);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_PAUSED);
+    assert_true(worker_last_run_interrupted(stage.worker));
+    assert_int_equal(stage.calls, 0);
+    assert_int_equal(stage_resume(&stage), WORKER_FINISHED);
+    assert_false(worker_last_run_interrupted(stage.worker));
+    assert_int_equal(asked, 2);
+    assert_int_equal(stage.calls, 1);
+    assert_int_equal(stage_item_count(&stage), 4); /* no second message of the user */
+    stage_close(&stage);
+}
+
 static mortise_verdict after(void *state, mortise_hook *hook, const mortise_post_tool_call *event)
 {
     (void)state;
@@ -310,7 +337,7 @@ static mortise_verdict on_complete(void *state, mortise_hook *hook,
     return MORTISE_CONTINUE;
 }
 
-static void every_event_of_a_stream_is_told(void **state) /* W25, W26, W28, W75-W77 */
+static void every_event_of_a_stream_is_told(void **state) /* W25, W26, W28, W75-W78 */
 {
     const mortise_hooks hooks = {.size = sizeof(hooks),
                                  .name = "watch",
@@ -364,6 +391,29 @@ static void a_hook_goes_on_with_a_message(void **state) /* W38-W42, W72 */
     stage_close(&stage);
 }
 
+static mortise_verdict cancel_and_go_on(void *state, mortise_hook *hook,
+                                        const mortise_turn_end *event)
+{
+    worker_cancel(((struct stage *)state)->worker);
+    return once_more(state, hook, event);
+}
+
+static void a_cancel_between_requests_ends_the_run(void **state) /* W53 */
+{
+    struct stage stage;
+    const mortise_hooks hooks = {
+        .size = sizeof(hooks), .name = "stop", .state = &stage, .turn_end = cancel_and_go_on};
+    (void)state;
+    seen.ends = 0;
+    stage_open(&stage, "{\"text\":\"Yes.\"},{\"text\":\"Sure.\"}", &hooks);
+    assert_int_equal(stage_run(&stage, "Go"), WORKER_CANCELLED);
+    assert_int_equal(stage.result.turns, 1);
+    assert_int_equal(stage_item_count(&stage), 3);
+    assert_int_equal(stage_resume(&stage), WORKER_FINISHED);
+    assert_string_equal(text_cstr(&stage.result.text), "Sure.");
+    stage_close(&stage);
+}
+
 static void an_error_is_told_once(void **state) /* W59, W60 */
 {
     const mortise_hooks hooks = {.size = sizeof(hooks), .name = "watch", .on_abort = note_abort};
@@ -386,7 +436,9 @@ int main(void)
         cmocka_unit_test(a_refused_request_is_not_sent),
         cmocka_unit_test(a_hook_decides_on_each_call),
         cmocka_unit_test(a_paused_run_goes_on_with_the_next),
+        cmocka_unit_test(a_resumed_run_asks_its_hooks_again),
         cmocka_unit_test(a_hook_changes_a_result),
+        cmocka_unit_test(a_cancel_between_requests_ends_the_run),
         cmocka_unit_test(a_hook_ends_a_response),
         cmocka_unit_test(every_event_of_a_stream_is_told),
         cmocka_unit_test(a_hook_goes_on_with_a_message),

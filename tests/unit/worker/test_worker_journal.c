@@ -103,7 +103,7 @@ static void what_cannot_be_written_ends_the_run(void **state) /* D25 */
     close_journal(&stage);
 }
 
-static void a_call_that_cannot_be_noted_is_not_run(void **state) /* D4, D25 */
+static void a_call_that_cannot_be_noted_is_not_run(void **state) /* W113, D4, D25 */
 {
     struct stage stage;
     (void)state;
@@ -112,6 +112,7 @@ static void a_call_that_cannot_be_noted_is_not_run(void **state) /* D4, D25 */
     assert_int_equal(stage_run(&stage, "Go"), WORKER_FAILED);
     assert_int_equal(stage.result.error.kind, ERROR_INTERNAL);
     assert_contains(stage.result.error.message, "the disk is full");
+    assert_true(stage.result.tools_failed);
     assert_int_equal(stage.calls, 0);
     assert_int_equal(stage_item_count(&stage), 5); /* each call has its result all the same */
     assert_contains(stage_item(&stage, 3), "not run");

@@ -7,7 +7,17 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
+#include "conversation/history.h"
+#include "conversation/item.h"
+#include "plugin/hooks.h"
+#include "plugin/registry.h"
+#include "provider/provider.h"
 #include "stage.h"
+#include "timeline/event.h"
+#include "timeline/subscriber.h"
+#include "timeline/timeline.h"
+#include "tool/dispatch.h"
 
 static void assert_contains(const char *text, const char *part)
 {
@@ -34,6 +44,85 @@ static void a_new_worker_is_mutable_and_empty(void **state) /* W1, W2, W3, W4, W
     assert_false(worker_last_run_interrupted(stage.worker));
     assert_false(worker_is_cancelled(stage.worker));
     stage_close(&stage);
+}
+
+static mortise_verdict refuse_prompt(void *state, mortise_hook *hook,
+                                     const mortise_prompt_submit *event)
+{
+    (void)state;
+    (void)event;
+    hook->ops->reason(hook, "not today", 9);
+    return MORTISE_ABORT;
+}
+
+static void hooks_are_welcome_while_locked(void **state) /* W81, W115 */
+{
+    const mortise_hooks hooks = {
+        .size = sizeof(hooks), .name = "gate", .prompt_submit = refuse_prompt};
+    struct stage stage;
+    struct error error = ERROR_INIT;
+    struct text line = TEXT_INIT;
+    (void)state;
+    stage_open(&stage, "{\"text\":\"One.\"},{\"text\":\"Two.\"}", NULL);
+    assert_int_equal(stage_run(&stage, "1"), WORKER_FINISHED);
+    worker_lock(stage.worker);
+    struct registry *other = stage_registry(&hooks);
+    assert_true(worker_set_registry(stage.worker, other, &error));
+    assert_ptr_equal(worker_registry(stage.worker), other);
+    registry_unref(other);
+    assert_int_equal(stage_run(&stage, "2"), WORKER_ABORTED);
+    worker_result_describe(&stage.result, &line);
+    assert_contains(text_cstr(&line), "Aborted: ");
+    assert_contains(text_cstr(&line), "not today");
+    assert_true(worker_set_registry(stage.worker, stage.registry, &error));
+    assert_int_equal(stage_run(&stage, "3"), WORKER_FINISHED);
+    text_release(&line);
+    stage_close(&stage);
+}
+
+/* W63, W112-W116, W121: one line for each way a run ends. */
+static void endings_have_their_words(void **state)
+{
+    static const struct {
+        enum worker_status status;
+        bool tools_failed;
+        const char *message, *line;
+    } cases[] = {
+        {WORKER_FINISHED, false, NULL, "Finished"},
+        {WORKER_PAUSED, false, NULL, "Paused"},
+        {WORKER_LIMIT, false, "stopped", "Limit reached: stopped"},
+        {WORKER_ABORTED, false, "no", "Aborted: no"},
+        {WORKER_HOOK, false, "it broke", "Hook error: it broke"},
+        {WORKER_CANCELLED, false, "cancelled", "Cancelled"},
+        {WORKER_FAILED, false, "busy", "Client error: busy"},
+        {WORKER_FAILED, true, "no thread", "Tool error: no thread"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct worker_result result = {.status = cases[i].status,
+                                       .tools_failed = cases[i].tools_failed};
+        struct text line = TEXT_INIT;
+        if (cases[i].message)
+            error_set(&result.error, ERROR_INTERNAL, "%s", cases[i].message);
+        worker_result_describe(&result, &line);
+        assert_string_equal(text_cstr(&line), cases[i].line);
+        text_release(&line);
+    }
+}
+
+/* W119, W120, W122: the names are there, each concept in its own header. */
+static void the_names_are_there(void **state)
+{
+    (void)state;
+    struct tool_result result = {0};
+    struct dispatch_call call = {.id = "c", .name = "echo", .arguments = {"{}", 2}};
+    tool_result_fail(&result, MORTISE_UNAVAILABLE, "x", "gone");
+    assert_false(result.success);
+    assert_string_equal(call.id, "c");
+    assert_int_equal(ROLE_USER + PART_INPUT_TEXT + ITEM_MESSAGE, 0);
+    struct subscriber subscriber = {0};
+    assert_null(subscriber.text_block);
+    tool_result_release(&result);
 }
 
 static void lock_and_unlock(void **state) /* W5-W8, W13 */
@@ -78,13 +167,15 @@ static void changes_are_refused_while_locked(void **state) /* W9, W10, W12, T43 
     expect_refusal(worker_push_item(worker, say("x"), &error), &error, "history");
     expect_refusal(worker_set_history(worker, items, 2, &error), &error, "history");
     expect_refusal(worker_clear_history(worker, &error), &error, "history");
-    expect_refusal(worker_set_registry(worker, stage.registry, &error), &error, "tools");
+    struct registry *other = registry_new();
+    expect_refusal(worker_set_registry(worker, other, &error), &error, "tools");
+    registry_unref(other);
     assert_string_equal(worker_system(worker), "Be brief.");
     assert_int_equal(stage_item_count(&stage), 2);
     stage_close(&stage);
 }
 
-static void changes_work_while_mutable(void **state) /* W95, W99, W102, W106, T41, T46, T47 */
+static void changes_work_while_mutable(void **state) /* W95, W99, W102, W106, W107, T41, T46, T47 */
 {
     struct stage stage;
     struct error error = ERROR_INIT;
@@ -107,7 +198,7 @@ static void changes_work_while_mutable(void **state) /* W95, W99, W102, W106, T4
     stage_close(&stage);
 }
 
-static void a_lock_keeps_everything_else(void **state) /* W14, W103, W104, W105, W109 */
+static void a_lock_keeps_everything_else(void **state) /* W14, W96-W98, W103, W104, W105, W109 */
 {
     struct stage stage;
     (void)state;
@@ -178,6 +269,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_worker_is_mutable_and_empty),
+        cmocka_unit_test(hooks_are_welcome_while_locked),
+        cmocka_unit_test(endings_have_their_words),
+        cmocka_unit_test(the_names_are_there),
         cmocka_unit_test(lock_and_unlock),
         cmocka_unit_test(changes_are_refused_while_locked),
         cmocka_unit_test(changes_work_while_mutable),
