@@ -181,12 +181,13 @@ static const char *or_none(const char *text)
 
 static mortise_status who(mortise_call *call, const who_args *args)
 {
+    const char *session = mortise_context(call, "session");
     (void)args;
-    return mortise_reply(call, "user=%s tenant=%s agent=%s session=%s",
+    return mortise_reply(call, "user=%s tenant=%s agent=%s%s%s",
                          or_none(mortise_context(call, "user")),
                          or_none(mortise_context(call, "tenant")),
                          or_none(mortise_context(call, "agent")),
-                         or_none(mortise_context(call, "session")));
+                         session ? " session=" : "", session ? session : "");
 }
 
 MORTISE_TOOL_WITH(guarded, (scopes("vault:read")), MORTISE_READ_ONLY, "Needs a scope.",
