@@ -43,7 +43,7 @@ class Done:
     @property
     def events(self):
         """The lines of --json."""
-        return [json.loads(line) for line in self.out.splitlines()]
+        return [json.loads(line) for line in self.out.split("\n") if line]
 
     def of_type(self, kind):
         return [event for event in self.events if event["type"] == kind]

@@ -151,6 +151,27 @@ static mortise_status evil(mortise_call *call, const evil_args *args)
     return mortise_reply(call, "\033]0;result\007\033[31mred\r\b\177 \302\2331A tail");
 }
 
+/* A side effect that can be counted: the text is one more line of the file. */
+MORTISE_TOOL(note, 0, "Write a line into a file.",
+    (string,  file,    "The file.",                      required),
+    (string,  text,    "The line.",                      required),
+    (integer, wait_ms, "How long to take before and after it.", fallback(0)));
+
+static mortise_status note(mortise_call *call, const note_args *args)
+{
+    struct timespec pause = {.tv_nsec = (long)(args->wait_ms * 1000000)};
+    nanosleep(&pause, NULL);
+    int fd = open(args->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    char line[256];
+    int length = snprintf(line, sizeof(line), "%s\n", args->text);
+    bool written = fd >= 0 && write(fd, line, (size_t)length) == length;
+    if (fd >= 0)
+        close(fd);
+    nanosleep(&pause, NULL);
+    return written ? mortise_reply(call, "noted: %s", args->text)
+                   : mortise_fail(call, "cannot write '%s'", args->file);
+}
+
 MORTISE_TOOL(who, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Say who asks.", MORTISE_NO_ARGS);
 
 static const char *or_none(const char *text)
@@ -160,11 +181,13 @@ static const char *or_none(const char *text)
 
 static mortise_status who(mortise_call *call, const who_args *args)
 {
+    const char *session = mortise_context(call, "session");
     (void)args;
-    return mortise_reply(call, "user=%s tenant=%s agent=%s",
+    return mortise_reply(call, "user=%s tenant=%s agent=%s%s%s",
                          or_none(mortise_context(call, "user")),
                          or_none(mortise_context(call, "tenant")),
-                         or_none(mortise_context(call, "agent")));
+                         or_none(mortise_context(call, "agent")),
+                         session ? " session=" : "", session ? session : "");
 }
 
 MORTISE_TOOL_WITH(guarded, (scopes("vault:read")), MORTISE_READ_ONLY, "Needs a scope.",
@@ -178,4 +201,4 @@ static mortise_status guarded(mortise_call *call, const guarded_args *args)
 
 MORTISE_PLUGIN(.name = "e2e_tools", .version = "1.2.3",
                .tools = MORTISE_TOOLS(wait_for_cancel, stubborn, meet, meet_alone, echo, fails, big,
-                                      evil, who, guarded));
+                                      evil, note, who, guarded));
