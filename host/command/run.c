@@ -270,6 +270,7 @@ static void release(struct run *run)
         registry_unref(run->registry);
     cancel_unref(run->cancel);
     app_context_release(&run->context);
+    print_release(&run->print);
     jsonl_release(&run->jsonl);
     free(run->artifact_folder);
     text_release(&run->model);
