@@ -180,6 +180,7 @@ static int exit_code_of_call(struct hand_call *hand, enum dispatch_end end,
 {
     switch (end) {
     case DISPATCH_DONE:
+    case DISPATCH_FAILED: /* nobody is asked whether it may start */
         return hand->call.result.success ? EXIT_FINISHED : EXIT_FAILED;
     case DISPATCH_PAUSED:
         return EXIT_PAUSED;

@@ -8,6 +8,7 @@
 
 struct history_ids {
     const char *call_id; /* of the item, which lives as long as the history */
+    bool answered;
     UT_hash_handle hh;
 };
 
@@ -30,59 +31,107 @@ void history_release(struct history *history)
     history_init(history);
 }
 
-static bool remember_call(struct history *history, const struct item *item)
+/* ---- calls and their results ---- */
+
+static struct history_ids *find(const struct history *history, const char *call_id)
 {
-    if (item->kind != ITEM_CALL || history_has_call(history, item->call_id))
-        return true;
+    struct history_ids *entry;
+    HASH_FIND(hh, history->ids, call_id, strlen(call_id), entry);
+    return entry;
+}
+
+/* Makes room for a new call id; NULL when there is no memory. */
+static struct history_ids *remember(struct history *history, const char *call_id)
+{
     struct history_ids *entry = calloc(1, sizeof(*entry));
     if (!entry)
-        return false;
-    entry->call_id = item->call_id;
+        return NULL;
+    entry->call_id = call_id;
+    entry->answered = true; /* until the call has entered */
     HASH_ADD_KEYPTR(hh, history->ids, entry->call_id, strlen(entry->call_id), entry);
-    if (!hash_added(entry)) {
-        free(entry);
-        return false;
+    if (hash_added(entry))
+        return entry;
+    free(entry);
+    return NULL;
+}
+
+static void forget(struct history *history, struct history_ids *entry)
+{
+    HASH_DEL(history->ids, entry);
+    free(entry);
+}
+
+static bool is_open_at(const struct history *history, size_t index)
+{
+    const struct item *item = history->items[index];
+    return item->kind == ITEM_CALL && !find(history, item->call_id)->answered;
+}
+
+static void count_pair(struct history *history, const struct item *item, bool is_new)
+{
+    struct history_ids *entry =
+        item->kind == ITEM_CALL || item->kind == ITEM_OUTPUT ? find(history, item->call_id) : NULL;
+    if (item->kind == ITEM_CALL) {
+        history->unpaired |= !is_new;
+        history->open_count += entry->answered;
+        entry->answered = false;
+    } else if (item->kind == ITEM_OUTPUT) {
+        history->unpaired |= !entry || entry->answered;
+        if (entry && !entry->answered)
+            history->open_count--;
+        if (entry)
+            entry->answered = true;
     }
-    return true;
+    while (history->first_open < history->count && !is_open_at(history, history->first_open))
+        history->first_open++;
+}
+
+static bool write_down(const struct history *history, const struct item *item, struct error *error)
+{
+    const struct journal *journal = history->journal;
+    return !journal || journal->append(journal->self, item, error);
 }
 
 bool history_append(struct history *history, struct item *item, struct error *error)
 {
     if (!item)
         return error_memory(error);
-    if (!array_reserve(history, 1) || !remember_call(history, item)) {
+    bool is_new = item->kind == ITEM_CALL && !find(history, item->call_id);
+    struct history_ids *entry = NULL;
+    if (!array_reserve(history, 1) || (is_new && !(entry = remember(history, item->call_id)))) {
         item_unref(item);
         return error_memory(error);
     }
+    if (!write_down(history, item, error)) {
+        if (entry)
+            forget(history, entry);
+        item_unref(item);
+        return false;
+    }
     history->items[history->count++] = item;
+    count_pair(history, item, is_new);
     return true;
 }
 
 bool history_has_call(const struct history *history, const char *call_id)
 {
-    struct history_ids *entry;
-    HASH_FIND(hh, history->ids, call_id, strlen(call_id), entry);
-    return entry != NULL;
+    return find(history, call_id) != NULL;
 }
 
-/* Results stand close behind their calls, so looking ahead is short. */
-static bool is_answered(const struct history *history, size_t call)
+bool history_is_answered(const struct history *history, const char *call_id)
 {
-    const char *id = history->items[call]->call_id;
-    for (size_t i = call + 1; i < history->count; i++) {
-        const struct item *item = history->items[i];
-        if (item->kind == ITEM_OUTPUT && !strcmp(item->call_id, id))
-            return true;
-    }
-    return false;
+    const struct history_ids *entry = find(history, call_id);
+    return entry && entry->answered;
 }
 
 size_t history_first_unanswered(const struct history *history)
 {
-    for (size_t i = 0; i < history->count; i++)
-        if (history->items[i]->kind == ITEM_CALL && !is_answered(history, i))
-            return i;
-    return history->count;
+    return history->first_open;
+}
+
+bool history_is_paired(const struct history *history)
+{
+    return !history->unpaired && history->open_count == 0;
 }
 
 /* ---- the check ---- */

@@ -283,7 +283,7 @@ static void put_settings(const struct wire_writer *writer)
 bool anthropic_write(struct text *body, const char *provider, const char *model,
                      const struct request *request, struct error *error)
 {
-    if (!history_check(request->items, request->item_count, error))
+    if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct messages messages = {{body, WIRE_ANTHROPIC, provider, model, request}, ROLE_SYSTEM};
     text_puts(body, "{\"model\":");

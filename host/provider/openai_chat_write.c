@@ -263,7 +263,7 @@ static void put_settings(const struct wire_writer *writer)
 bool openai_chat_write(struct text *body, const char *provider, const char *model,
                        const struct request *request, struct error *error)
 {
-    if (!history_check(request->items, request->item_count, error))
+    if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct wire_writer writer = {body, WIRE_OPENAI_CHAT, provider, model, request};
     text_puts(body, "{\"model\":");

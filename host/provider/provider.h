@@ -50,6 +50,7 @@ struct request {
     size_t item_count;
     struct toolset *tools; /* or NULL */
     const struct request_config *config;
+    bool paired; /* it is known that history_check() of the items succeeds */
 };
 
 /* ---- who is asked ---- */

@@ -66,8 +66,10 @@ static void prepare(struct run *run, size_t i)
     const struct dispatch *dispatch = run->dispatch;
     struct dispatch_call *call = &run->calls[i];
     const struct tool *tool = find_tool(dispatch, call->name);
-    call->result = (struct tool_result){0};
     run->plan[i] = (struct plan){.tool = tool, .state = PLAN_SETTLED};
+    if (call->answered)
+        return;
+    call->result = (struct tool_result){0};
     if (!tool) {
         tool_result_unknown(&call->result, dispatch->registry, call->name, dispatch->offered,
                             dispatch->offered_data);
@@ -296,10 +298,26 @@ static void receive(struct run *run, const struct message *message)
 
 /* ---- running ---- */
 
+/* False: the call has its result, and the batch ends. */
+static bool may_start(struct run *run, size_t i)
+{
+    const struct dispatch *dispatch = run->dispatch;
+    if (!dispatch->starting ||
+        dispatch->starting(dispatch->starting_data, &run->calls[i], dispatch->error))
+        return true;
+    tool_result_fail(&run->calls[i].result, MORTISE_UNAVAILABLE, "host.not_started", "not run: %s",
+                     dispatch->error->message);
+    run->plan[i].state = PLAN_SETTLED;
+    stop(run, DISPATCH_FAILED);
+    return false;
+}
+
 static void start(struct run *run, size_t i)
 {
     const struct dispatch *dispatch = run->dispatch;
     const struct bytes *arguments = &run->seen[i].arguments;
+    if (!may_start(run, i))
+        return;
     struct call_watcher watcher = batch_watcher(run->batch, i);
     struct call *call = call_new(dispatch->registry, run->plan[i].tool, run->calls[i].id,
                                  arguments->data, arguments->length, dispatch->context,
@@ -373,7 +391,8 @@ enum dispatch_end dispatch_run(const struct dispatch *dispatch, struct dispatch_
         return DISPATCH_DONE;
     if (!run_init(&run)) {
         for (size_t i = 0; i < count; i++) {
-            calls[i].result = (struct tool_result){0};
+            if (!calls[i].answered)
+                calls[i].result = (struct tool_result){0};
             fail_memory(&calls[i].result);
             dispatch_tell_result(dispatch->timeline, &calls[i]);
         }

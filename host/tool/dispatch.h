@@ -26,6 +26,7 @@ struct dispatch_call {
     struct slice arguments;     /* repaired text, or the raw text … */
     bool valid;                 /* … when it could not be read */
     const char *invalid_reason; /* then: for the model, from arguments_repair() */
+    bool answered;              /* `result` is set already: it is told in its turn, nothing runs */
     struct tool_result result;  /* set here */
 };
 
@@ -43,6 +44,11 @@ struct dispatch {
     int grace_ms;        /* how long a cancelled tool may take to return (D16) */
     enum strategy strategy;
     unsigned turn;
+    /* Asked right before a call is handed to the pool (D25).  False: the call is not run, and
+     * the batch ends as DISPATCH_FAILED with the error in *error.  NULL: nobody is asked. */
+    bool (*starting)(void *data, const struct dispatch_call *call, struct error *error);
+    void *starting_data;
+    struct error *error; /* where that error goes */
 };
 
 enum dispatch_end {
@@ -51,7 +57,8 @@ enum dispatch_end {
     DISPATCH_HOOK_FAILED,
     DISPATCH_PAUSED, /* PreToolCall Pause: nothing ran, results are unset */
     DISPATCH_CANCELLED,
-    DISPATCH_TIMEOUT /* the deadline passed */
+    DISPATCH_TIMEOUT, /* the deadline passed */
+    DISPATCH_FAILED   /* `starting` said no */
 };
 
 /* Emits EVENT_TOOL_RESULT for a call that has its result. */

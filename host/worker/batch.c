@@ -15,20 +15,11 @@ struct batch {
     struct error *reasons; /* why call i is unreadable */
 };
 
-static bool is_answered(const struct history *history, size_t call)
-{
-    for (size_t i = call + 1; i < history->count; i++)
-        if (history->items[i]->kind == ITEM_OUTPUT &&
-            strcmp(history->items[i]->call_id, history->items[call]->call_id) == 0)
-            return true;
-    return false;
-}
-
 static bool collect_open_calls(const struct history *history, struct batch *batch)
 {
     for (size_t i = history_first_unanswered(history); i < history->count; i++) {
         const struct item *item = history->items[i];
-        if (item->kind != ITEM_CALL || is_answered(history, i))
+        if (item->kind != ITEM_CALL || history_is_answered(history, item->call_id))
             continue;
         if (!array_reserve(batch, 1))
             return false;
@@ -60,6 +51,36 @@ static bool explain_invalid(struct batch *batch)
     }
     return true;
 }
+
+/* ---- calls that an earlier process had begun (D25) ---- */
+
+static bool was_started(const struct worker *worker, const char *call_id)
+{
+    for (size_t i = 0; i < worker->started.count; i++)
+        if (strcmp(worker->started.items[i], call_id) == 0)
+            return true;
+    return false;
+}
+
+static bool may_run_twice(const struct worker *worker, const char *name)
+{
+    const struct tool *tool = tool_resolve(worker->options.registry, name);
+    return tool && (tool->meta.flags & (MORTISE_READ_ONLY | MORTISE_IDEMPOTENT));
+}
+
+static void answer_lost(const struct worker *worker, struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count && worker->started.count; i++) {
+        struct dispatch_call *call = &batch->items[i];
+        if (!was_started(worker, call->id) || may_run_twice(worker, call->name))
+            continue;
+        tool_result_fail(&call->result, MORTISE_UNAVAILABLE, "host.stopped",
+                         "outcome unknown: the host stopped while it ran");
+        call->answered = true;
+    }
+}
+
+/* ---- results into history ---- */
 
 static void batch_release(struct batch *batch)
 {
@@ -120,8 +141,18 @@ static bool store_results(struct worker *worker, struct batch *batch, struct err
     return true;
 }
 
+static bool note_start(void *data, const struct dispatch_call *call, struct error *error)
+{
+    const struct worker *worker = data;
+    const struct journal *journal = worker->options.journal;
+    if (journal->call_started(journal->self, call->id, error))
+        return true;
+    error->kind = ERROR_INTERNAL;
+    return false;
+}
+
 static enum step after(struct worker *worker, enum dispatch_end end,
-                       const struct hook_outcome *outcome)
+                       const struct hook_outcome *outcome, const struct error *failure)
 {
     struct error error;
     switch (end) {
@@ -137,6 +168,8 @@ static enum step after(struct worker *worker, enum dispatch_end end,
         if (run_interrupted(worker))
             return STEP_END;
         break;
+    case DISPATCH_FAILED:
+        return run_fail(worker, WORKER_FAILED, failure);
     }
     error_set(&error, ERROR_INTERNAL, "the calls of a response ended in an unknown way");
     return run_fail(worker, WORKER_FAILED, &error);
@@ -147,7 +180,7 @@ enum step batch_run(struct worker *worker)
     const struct worker_options *options = &worker->options;
     struct batch batch = {0};
     struct hook_outcome outcome = {0};
-    struct error error;
+    struct error error, failure = ERROR_INIT;
     struct dispatch dispatch = {
         .registry = options->registry,
         .pool = options->pool,
@@ -156,22 +189,26 @@ enum step batch_run(struct worker *worker)
         .context = &worker->context,
         .offered = options->offered,
         .offered_data = options->offered_data,
-        .cancel = options->cancel,
+        .cancel = worker->cancel,
         .deadline_ms = worker->deadline_ms,
         .grace_ms = 2000,
         .strategy = options->strategy,
         .turn = worker->turn,
+        .starting = options->journal ? note_start : NULL,
+        .starting_data = worker,
+        .error = &failure,
     };
     enum step step;
     if (!collect_open_calls(&worker->history, &batch) || !explain_invalid(&batch)) {
         error_memory(&error);
         step = run_fail(worker, WORKER_FAILED, &error);
     } else {
+        answer_lost(worker, &batch);
         enum dispatch_end end = dispatch_run(&dispatch, batch.items, batch.count, &outcome);
         if (end != DISPATCH_PAUSED && !store_results(worker, &batch, &error))
             step = run_fail(worker, WORKER_FAILED, &error);
         else
-            step = after(worker, end, &outcome);
+            step = after(worker, end, &outcome, &failure);
     }
     batch_release(&batch);
     return step;

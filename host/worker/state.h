@@ -1,12 +1,33 @@
-/* state - what worker.c and its helpers share; private to this folder. */
+/*
+ * state - what the parts of a worker share; private to this folder.
+ *
+ * worker.c makes and frees, change.c locks and changes between runs, run.c is the life of a
+ * run, turn.c one request, response.c and batch.c what came of it.
+ */
 #ifndef WORKER_STATE_H
 #define WORKER_STATE_H
+
+#include <pthread.h>
 
 #include "timeline/collect.h"
 #include "worker/worker.h"
 
+/* Ids of calls that an earlier process had begun (D25). */
+struct started_calls {
+    char **items;
+    size_t count;
+    size_t capacity;
+};
+
 struct worker {
     struct worker_options options;
+    char *system; /* or NULL */
+    struct cancel *cancel;         /* of the run; replaced under `cancel_lock` */
+    pthread_mutex_t cancel_lock;
+    enum worker_state state;
+    size_t locked; /* items in front that stay as they are */
+    struct started_calls started;
+    bool has_run;
     struct timeline timeline;
     struct collect collect;
     struct history history;
@@ -28,6 +49,9 @@ struct worker {
     unsigned cut_batches; /* responses in a row that were cut in the middle of calls */
 };
 
+/* worker.c: what depends on the registry, made anew.  False: no memory, nothing changed. */
+bool worker_use_registry(struct worker *worker, struct registry *registry);
+
 /* turn.c: what a step of the run leads to. */
 enum step {
     STEP_ON,  /* another request */
@@ -45,7 +69,7 @@ enum step batch_run(struct worker *worker);
 /* Answers all such calls with an error of the host's, without running them (D3). */
 bool batch_refuse(struct worker *worker, const char *why, struct error *error);
 
-/* worker.c: ends the run; all return STEP_END. */
+/* run.c: ends the run; all return STEP_END. */
 enum step run_end(struct worker *worker, enum worker_status status);
 enum step run_fail(struct worker *worker, enum worker_status status, const struct error *error);
 enum step run_stopped_by_hook(struct worker *worker, const struct hook_outcome *outcome,

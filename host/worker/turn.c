@@ -32,17 +32,18 @@ static enum step ask_hooks(struct worker *worker, struct item_list *items)
 static bool send(struct worker *worker, struct item *const *items, size_t count)
 {
     const struct request request = {
-        .system = worker->options.system,
+        .system = worker->system,
         .items = items,
         .item_count = count,
         .tools = worker->tools.count ? &worker->tools : NULL,
         .config = &worker->options.config,
+        .paired = items == worker->history.items && history_is_paired(&worker->history),
     };
     worker->turn_count++;
     worker->result->turns++;
     collect_begin(&worker->collect);
     bool ok = client_complete(worker->options.client, &request, &worker->stream,
-                              worker->options.cancel, worker->deadline_ms);
+                              worker->cancel, worker->deadline_ms);
     usage_add(&worker->result->usage, &worker->collect.usage);
     return ok;
 }

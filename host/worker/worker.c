@@ -3,40 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/id.h"
 #include "worker/state.h"
-
-const char *worker_status_name(enum worker_status status)
-{
-    static const char *const names[] = {
-        [WORKER_FINISHED] = "finished",   [WORKER_PAUSED] = "paused",
-        [WORKER_LIMIT] = "limit",         [WORKER_ABORTED] = "aborted",
-        [WORKER_HOOK] = "hook_failed",    [WORKER_CANCELLED] = "cancelled",
-        [WORKER_TIMEOUT] = "timeout",     [WORKER_FAILED] = "failed",
-    };
-    return names[status];
-}
-
-void worker_result_release(struct worker_result *result)
-{
-    text_release(&result->text);
-}
 
 /* ---- making ---- */
 
-static bool build_toolset(struct worker *worker)
+static bool build_toolset(const struct worker *worker, const struct registry *registry,
+                          struct toolset *tools)
 {
     const struct worker_options *options = &worker->options;
-    size_t count = registry_tool_count(options->registry);
-    worker->tools.items = calloc(count + 1, sizeof(*worker->tools.items));
-    if (!worker->tools.items)
+    size_t count = registry_tool_count(registry);
+    *tools = (struct toolset){.items = calloc(count + 1, sizeof(*tools->items))};
+    if (!tools->items)
         return false;
     for (size_t i = 0; i < count; i++) {
-        const struct tool *tool = registry_tool(options->registry, i);
+        const struct tool *tool = registry_tool(registry, i);
         if (options->offered && !options->offered(options->offered_data, tool))
             continue;
-        worker->tools.items[worker->tools.count++] = (struct tool_definition){
+        tools->items[tools->count++] = (struct tool_definition){
             .name = tool->name,
             .description = tool->meta.description,
             .schema = tool->meta.input_schema,
@@ -94,6 +77,52 @@ static char *full_model_name(const struct client *client)
     return text_take(&name, NULL);
 }
 
+bool worker_use_registry(struct worker *worker, struct registry *registry)
+{
+    struct toolset tools;
+    if (!build_toolset(worker, registry, &tools))
+        return false;
+    registry_ref(registry);
+    toolset_release(&worker->tools);
+    registry_unref(worker->options.registry);
+    worker->tools = tools;
+    worker->options.registry = registry;
+    worker->hooks.registry = registry;
+    worker->stream.admits = hooks_watch_streams(registry) ? admits : NULL;
+    return true;
+}
+
+static void set_up(struct worker *worker)
+{
+    worker->context = worker->options.context;
+    worker->context.invocation = worker->invocation;
+    pthread_mutex_init(&worker->cancel_lock, NULL);
+    timeline_init(&worker->timeline);
+    collect_init(&worker->collect);
+    history_init(&worker->history);
+    worker->history.journal = worker->options.journal;
+    stream_init(&worker->stream, &worker->timeline);
+    worker->stream.id_taken = id_taken;
+    worker->stream.id_context = worker;
+    worker->stream.admits_context = worker;
+    worker->hooks = (struct hook_setting){
+        .timeline = &worker->timeline,
+        .context = hook_context,
+        .context_data = worker,
+    };
+}
+
+/* Takes what it keeps of the options.  The collector is first on the timeline, so that it has
+ * gathered what later handlers hear of. */
+static bool take_options(struct worker *worker, const struct worker_options *options)
+{
+    worker->cancel = options->cancel ? cancel_ref(options->cancel) : cancel_new();
+    worker->model = full_model_name(options->client);
+    return worker->cancel && worker->model && worker_use_registry(worker, options->registry) &&
+           worker_set_system(worker, options->system, NULL) &&
+           collect_register(&worker->collect, &worker->timeline);
+}
+
 struct worker *worker_new(const struct worker_options *options, struct error *error)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
@@ -102,27 +131,9 @@ struct worker *worker_new(const struct worker_options *options, struct error *er
         return NULL;
     }
     worker->options = *options;
-    worker->context = options->context;
-    worker->context.invocation = worker->invocation;
-    registry_ref(options->registry);
-    timeline_init(&worker->timeline);
-    collect_init(&worker->collect);
-    history_init(&worker->history);
-    stream_init(&worker->stream, &worker->timeline);
-    worker->stream.id_taken = id_taken;
-    worker->stream.id_context = worker;
-    worker->stream.admits = hooks_watch_streams(options->registry) ? admits : NULL;
-    worker->stream.admits_context = worker;
-    worker->hooks = (struct hook_setting){
-        .registry = options->registry,
-        .timeline = &worker->timeline,
-        .context = hook_context,
-        .context_data = worker,
-    };
-    worker->model = full_model_name(options->client);
-    /* The collector is first, so that it has gathered what later handlers hear of. */
-    if (!worker->model || !build_toolset(worker) ||
-        !collect_register(&worker->collect, &worker->timeline)) {
+    worker->options.registry = NULL;
+    set_up(worker);
+    if (!take_options(worker, options)) {
         error_memory(error);
         worker_free(worker);
         return NULL;
@@ -140,9 +151,17 @@ void worker_free(struct worker *worker)
     collect_release(&worker->collect);
     timeline_release(&worker->timeline);
     registry_unref(worker->options.registry);
+    cancel_unref(worker->cancel);
+    pthread_mutex_destroy(&worker->cancel_lock);
+    for (size_t i = 0; i < worker->started.count; i++)
+        free(worker->started.items[i]);
+    free(worker->started.items);
+    free(worker->system);
     free(worker->model);
     free(worker);
 }
+
+/* ---- looking ---- */
 
 struct timeline *worker_timeline(struct worker *worker)
 {
@@ -164,142 +183,66 @@ bool worker_last_run_interrupted(const struct worker *worker)
     return worker->interrupted;
 }
 
+enum worker_state worker_state(const struct worker *worker)
+{
+    return worker->state;
+}
+
+size_t worker_locked_prefix(const struct worker *worker)
+{
+    return worker->locked;
+}
+
+const char *worker_system(const struct worker *worker)
+{
+    return worker->system;
+}
+
+struct registry *worker_registry(const struct worker *worker)
+{
+    return worker->options.registry;
+}
+
+const struct request_config *worker_config(const struct worker *worker)
+{
+    return &worker->options.config;
+}
+
+static void add_warning(void *data, const char *line)
+{
+    struct text *warnings = data;
+    text_printf(warnings, "%s%s", warnings->length ? ", " : "", line);
+}
+
+bool worker_validate(const struct worker *worker, struct error *error)
+{
+    struct text warnings = TEXT_INIT;
+    client_check(worker->options.client, &worker->options.config, add_warning, &warnings);
+    bool ok = warnings.length == 0;
+    if (!ok)
+        error_set(error, ERROR_CONFIG, "Config warnings: %s", text_cstr(&warnings));
+    text_release(&warnings);
+    return ok;
+}
+
+/* ---- cancelling ---- */
+
+struct cancel *worker_cancel_token(struct worker *worker)
+{
+    pthread_mutex_lock(&worker->cancel_lock);
+    struct cancel *token = cancel_ref(worker->cancel);
+    pthread_mutex_unlock(&worker->cancel_lock);
+    return token;
+}
+
 void worker_cancel(struct worker *worker)
 {
-    cancel_trigger(worker->options.cancel);
+    struct cancel *token = worker_cancel_token(worker);
+    cancel_trigger(token);
+    cancel_unref(token);
 }
 
-/* ---- how a run ends ---- */
-
-enum step run_end(struct worker *worker, enum worker_status status)
+bool worker_is_cancelled(const struct worker *worker)
 {
-    worker->result->status = status;
-    return STEP_END;
-}
-
-enum step run_fail(struct worker *worker, enum worker_status status, const struct error *error)
-{
-    worker->result->error = *error;
-    timeline_emit(&worker->timeline,
-                  &(struct event){.kind = EVENT_ERROR, .as.error = &worker->result->error});
-    return run_end(worker, status);
-}
-
-enum step run_stopped_by_hook(struct worker *worker, const struct hook_outcome *outcome,
-                              const char *event)
-{
-    struct error error;
-    const char *name = outcome->hook ? outcome->hook->name : "?";
-    const char *plugin = outcome->hook ? outcome->hook->plugin->name : "?";
-    const char *reason = outcome->reason[0] ? outcome->reason : "no reason given";
-    if (outcome->failed)
-        error_set(&error, ERROR_HOOK, "hook '%s' of plugin '%s' failed at %s: %s", name, plugin,
-                  event, reason);
-    else
-        error_set(&error, ERROR_HOOK, "stopped by hook '%s' of plugin '%s' at %s: %s", name, plugin,
-                  event, reason);
-    return run_fail(worker, outcome->failed ? WORKER_HOOK : WORKER_ABORTED, &error);
-}
-
-bool run_interrupted(struct worker *worker)
-{
-    struct error error;
-    if (cancel_requested(worker->options.cancel)) {
-        error_set(&error, ERROR_CANCELLED, "cancelled");
-        run_fail(worker, WORKER_CANCELLED, &error);
-        return true;
-    }
-    if (worker->deadline_ms >= 0 && clock_ms() >= worker->deadline_ms) {
-        error_set(&error, ERROR_TIMEOUT,
-                  "the run did not finish within its %.1f s (--timeout)",
-                  (double)worker->options.timeout_ms / 1000);
-        run_fail(worker, WORKER_TIMEOUT, &error);
-        return true;
-    }
-    return false;
-}
-
-/* ---- a run ---- */
-
-static void begin(struct worker *worker, struct worker_result *result)
-{
-    *result = (struct worker_result){.usage = USAGE_INIT};
-    error_clear(&result->error);
-    worker->result = result;
-    worker->pauses = 0;
-    worker->cut_batches = 0;
-    worker->interrupted = false;
-    worker->deadline_ms =
-        worker->options.timeout_ms >= 0 ? clock_ms() + worker->options.timeout_ms : -1;
-    id_make(worker->invocation, "run");
-}
-
-static void announce(struct worker *worker)
-{
-    const char **names = calloc(worker->tools.count + 1, sizeof(*names));
-    if (names)
-        for (size_t i = 0; i < worker->tools.count; i++)
-            names[i] = worker->tools.items[i].name;
-    timeline_emit(&worker->timeline, &(struct event){
-                                         .kind = EVENT_RUN_START,
-                                         .as.run_start = {.session = worker->context.session,
-                                                          .model = worker->model,
-                                                          .tools = names,
-                                                          .tool_count = names ? worker->tools.count
-                                                                              : 0},
-                                     });
-    free(names);
-}
-
-/* Asks the hooks, answers calls that are still open, stores the prompt (D6). */
-static enum step take_prompt(struct worker *worker, const char *prompt, size_t length)
-{
-    struct error error;
-    struct hook_outcome outcome = {0};
-    struct item *item = item_message(ROLE_USER, PART_INPUT_TEXT, prompt, length);
-    if (!item) {
-        error_memory(&error);
-        return run_fail(worker, WORKER_FAILED, &error);
-    }
-    hooks_prompt_submit(&worker->hooks, &item, &outcome);
-    enum step step = STEP_ON;
-    if (outcome.failed || outcome.verdict != MORTISE_CONTINUE)
-        step = run_stopped_by_hook(worker, &outcome, "OnPromptSubmit");
-    else if (history_first_unanswered(&worker->history) < worker->history.count)
-        step = batch_run(worker);
-    if (step == STEP_ON && !history_append(&worker->history, item_ref(item), &error))
-        step = run_fail(worker, WORKER_FAILED, &error);
-    item_unref(item);
-    return step;
-}
-
-static enum step one_turn(struct worker *worker)
-{
-    if (run_interrupted(worker))
-        return STEP_END;
-    if (worker->result->turns < worker->options.max_turns)
-        return turn_run(worker);
-    /* A result like "paused", no error: a further run goes on from here (D10). */
-    error_set(&worker->result->error, ERROR_LIMIT,
-              "stopped after %u requests in one run (--max-turns)", worker->result->turns);
-    return run_end(worker, WORKER_LIMIT);
-}
-
-bool worker_run(struct worker *worker, const char *prompt, size_t length,
-                struct worker_result *result)
-{
-    int64_t start_ms = clock_ms();
-    begin(worker, result);
-    announce(worker);
-    enum step step = run_interrupted(worker) ? STEP_END : take_prompt(worker, prompt, length);
-    while (step == STEP_ON)
-        step = one_turn(worker);
-    bool good = result->status == WORKER_FINISHED || result->status == WORKER_PAUSED ||
-                result->status == WORKER_LIMIT;
-    if (!good)
-        hooks_abort(&worker->hooks, result->error.message);
-    worker->interrupted = result->status != WORKER_FINISHED;
-    result->duration_ms = clock_ms() - start_ms;
-    worker->result = NULL;
-    return good;
+    return cancel_requested(worker->cancel);
 }

@@ -24,17 +24,20 @@
 struct worker;
 struct artifacts;
 
-/* Everything is borrowed for the life of the worker, but `registry`, of which it keeps a
- * reference. */
+/* Everything is borrowed for the life of the worker, but `registry` and `cancel`, of which it
+ * keeps a reference, and `system`, which it copies. */
 struct worker_options {
     struct client *client;
     struct registry *registry;
     struct pool *pool;
-    struct cancel *cancel;     /* of the run; may already be set (D21) */
+    struct cancel *cancel;     /* of the first run; may already be set (D21) */
     const char *system;        /* or NULL */
     struct request_config config;
     enum strategy strategy;
     unsigned max_turns;        /* per run (D10) */
+    int64_t max_run_tokens;    /* per run, input and output added up; 0: no limit */
+    unsigned max_repeats;      /* the same call with the same result, one turn after the other:
+                                * once more ends the run; 0: five */
     int64_t timeout_ms;        /* per run; -1: none */
     struct call_context context;
     /* Which tools the model is offered; NULL: all. */
@@ -52,7 +55,7 @@ struct worker_options {
 enum worker_status {
     WORKER_FINISHED,
     WORKER_PAUSED,
-    WORKER_LIMIT,     /* max_turns: a further run goes on (D10) */
+    WORKER_LIMIT,     /* of turns, tokens or repeats: a further run goes on (D10) */
     WORKER_ABORTED,   /* by a hook */
     WORKER_HOOK,      /* a hook failed (D26) */
     WORKER_CANCELLED,
@@ -85,8 +88,12 @@ bool worker_run(struct worker *worker, const char *prompt, size_t length,
  * no result, then asks the model; adds no item of its own. */
 bool worker_resume(struct worker *worker, struct worker_result *result);
 
-/* Ends the run that is going on, or the next one if none is (D21).  Any thread. */
+/* Ends the run that is going on, or the next one if none is (D21).  Any thread; never blocks. */
 void worker_cancel(struct worker *worker);
+/* The token of the run that is going on, or of the next one if none is: a reference for the
+ * caller, to trigger from any thread or a signal handler.  A token that was triggered is
+ * replaced when its run ends, so a program that runs again asks again.  Any thread. */
+struct cancel *worker_cancel_token(struct worker *worker);
 
 /* ---- locking: so that a provider's cache can be used (W4-W14, D17) ---- */
 
@@ -125,7 +132,7 @@ bool worker_validate(const struct worker *worker, struct error *error);
 
 const char *worker_system(const struct worker *worker); /* or NULL */
 struct registry *worker_registry(const struct worker *worker);
-bool worker_is_cancelled(const struct worker *worker);
+bool worker_is_cancelled(const struct worker *worker); /* only looks */
 const struct history *worker_history(const struct worker *worker);
 /* Requests so far, over all runs. */
 unsigned worker_turn_count(const struct worker *worker);

@@ -11,7 +11,11 @@
 static char *write_with(const struct history *history, const char *model, struct toolset *tools,
                         const struct request_config *config)
 {
-    struct request request = {"Be brief.", history->items, history->count, tools, config};
+    struct request request = {.system = "Be brief.",
+                              .items = history->items,
+                              .item_count = history->count,
+                              .tools = tools,
+                              .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
     bool written = wire_anthropic.write(&body, "anthropic", model, &request, &error);
@@ -248,7 +252,10 @@ static void test_writing_without_memory(void **state)
         struct text body = TEXT_INIT;
         history_init(&history);
         fill_conversation(&history, "{\"n\": 7}");
-        struct request request = {"Be brief.", history.items, history.count, &tools, NULL};
+        struct request request = {.system = "Be brief.",
+                                  .items = history.items,
+                                  .item_count = history.count,
+                                  .tools = &tools};
         fail_after(allowed);
         bool written = wire_anthropic.write(&body, "anthropic", "m1", &request, &error);
         failed = fail_never();

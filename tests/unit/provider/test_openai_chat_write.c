@@ -291,7 +291,11 @@ static void test_writing_without_memory(void **state)
         history_init(&history);
         /* jansson asserts when it has no memory for a number of more than 16 digits. */
         fill_conversation_with(&history, "{\"n\": 7}");
-        struct request request = {"Be brief.", history.items, history.count, &tools, &config};
+        struct request request = {.system = "Be brief.",
+                                  .items = history.items,
+                                  .item_count = history.count,
+                                  .tools = &tools,
+                                  .config = &config};
         fail_after(allowed);
         bool written = wire_openai_chat.write(&body, "openai", "m1", &request, &error);
         failed = fail_never();

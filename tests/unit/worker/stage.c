@@ -51,18 +51,28 @@ static mortise_status run_big(const mortise_tool *self, mortise_call *call, cons
     return reply(call, text);
 }
 
-#define TOOL(tool)                                                                                 \
+static mortise_status run_look(const mortise_tool *self, mortise_call *call, const void *arguments)
+{
+    (void)self;
+    (void)arguments;
+    current->calls++;
+    return reply(call, "seen");
+}
+
+#define TOOL(tool, bits)                                                                                 \
     static const mortise_tool_meta tool##_meta = {.size = sizeof(mortise_tool_meta),               \
                                                   .name = #tool,                                   \
                                                   .description = "For the test.",                  \
+                                                  .flags = (bits),                                 \
                                                   .input_schema = "{\"type\":\"object\"}"};        \
     static const mortise_tool tool##_tool = {                                                      \
         .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = run_##tool}
-TOOL(echo);
-TOOL(fail);
-TOOL(big);
+TOOL(echo, 0);
+TOOL(fail, 0);
+TOOL(big, 0);
+TOOL(look, MORTISE_READ_ONLY);
 
-static const mortise_tool *const tools[] = {&echo_tool, &fail_tool, &big_tool};
+static const mortise_tool *const tools[] = {&echo_tool, &fail_tool, &big_tool, &look_tool};
 
 static void add_plugin(struct stage *stage, const mortise_hooks *hooks)
 {
@@ -73,7 +83,7 @@ static void add_plugin(struct stage *stage, const mortise_hooks *hooks)
     face = (mortise_plugin){.size = sizeof(face),
                             .name = "stage",
                             .tools = tools,
-                            .tool_count = 3,
+                            .tool_count = 4,
                             .hooks = taken,
                             .hook_count = hooks ? 1 : 0};
     struct plugin *plugin = plugin_new("stage.so", &face, host_api_new("stage", strdup("{}")));
@@ -158,6 +168,22 @@ enum worker_status stage_run(struct stage *stage, const char *prompt)
     text_reset(&stage->trace);
     worker_run(stage->worker, prompt, strlen(prompt), &stage->result);
     return stage->result.status;
+}
+
+enum worker_status stage_resume(struct stage *stage)
+{
+    worker_result_release(&stage->result);
+    text_reset(&stage->trace);
+    worker_resume(stage->worker, &stage->result);
+    return stage->result.status;
+}
+
+void stage_renew(struct stage *stage)
+{
+    worker_free(stage->worker);
+    stage->worker = worker_new(&stage->options, NULL);
+    assert_non_null(stage->worker);
+    assert_true(timeline_add(worker_timeline(stage->worker), EVENT_ALL, note, stage));
 }
 
 size_t stage_item_count(const struct stage *stage)

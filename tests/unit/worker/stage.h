@@ -1,7 +1,7 @@
 /*
  * stage - a worker with a scripted model, a few tools and hooks that a test sets.
  *
- * Tools: echo (replies with its arguments), fail, big (200 bytes).  Include after <cmocka.h>.
+ * Tools: echo (replies with its arguments), fail, big (200 bytes), look (read-only).  Include after <cmocka.h>.
  */
 #ifndef WORKER_STAGE_H
 #define WORKER_STAGE_H
@@ -26,6 +26,9 @@ void stage_close(struct stage *stage);
 
 /* One run; returns its status. */
 enum worker_status stage_run(struct stage *stage, const char *prompt);
+enum worker_status stage_resume(struct stage *stage);
+/* Another worker with stage->options, which a test may have changed. */
+void stage_renew(struct stage *stage);
 
 /* Item `index` as neutral JSON, valid until the next call; NULL beyond the last. */
 const char *stage_item(struct stage *stage, size_t index);

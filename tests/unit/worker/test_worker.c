@@ -58,7 +58,7 @@ static void calls_are_run_and_answered_in_order(void **state) /* W29-W37, W45, W
     assert_contains(stage_item(&stage, 7), "\"call_id\":\"b\",\"output\":\"Execution failed: no luck\","
                                            "\"is_error\":true");
     assert_contains(stage_item(&stage, 8), "Tool 'teleport' not found");
-    assert_contains(stage_item(&stage, 8), "big, echo, fail");
+    assert_contains(stage_item(&stage, 8), "big, echo, fail, look");
     assert_contains(stage_item(&stage, 9), "\"call_id\":\"d\"");
     assert_contains(stage_item(&stage, 9), "oops");
     assert_string_equal(text_cstr(&stage.trace),
@@ -140,8 +140,7 @@ static void the_turn_limit_is_a_result(void **state) /* D10, W121 */
                "{\"text\":\"ok\"}",
                NULL);
     stage.options.max_turns = 2;
-    worker_free(stage.worker);
-    stage.worker = worker_new(&stage.options, NULL);
+    stage_renew(&stage);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_LIMIT);
     assert_int_equal(stage.result.turns, 2);
     assert_int_equal(stage_run(&stage, "Go on"), WORKER_FINISHED);
@@ -168,8 +167,7 @@ static void the_time_limit_ends_a_wait(void **state) /* W50 */
     (void)state;
     stage_open(&stage, "{\"text\":\"late\",\"delay_ms\":20000}", NULL);
     stage.options.timeout_ms = 30;
-    worker_free(stage.worker);
-    stage.worker = worker_new(&stage.options, NULL);
+    stage_renew(&stage);
     assert_int_equal(stage_run(&stage, "Go"), WORKER_TIMEOUT);
     assert_int_equal(stage.result.error.kind, ERROR_TIMEOUT);
     assert_true(stage.result.duration_ms < 10000);

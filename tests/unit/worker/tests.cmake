@@ -1,2 +1,3 @@
-mortise_test(unit_worker SOURCES worker/test_worker.c worker/stage.c LINKS host_worker)
-mortise_test(unit_worker_hooks SOURCES worker/test_worker_hooks.c worker/stage.c LINKS host_worker)
+foreach(subject worker worker_hooks worker_journal worker_states)
+  mortise_test(unit_${subject} SOURCES worker/test_${subject}.c worker/stage.c LINKS host_worker)
+endforeach()

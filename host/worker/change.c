@@ -1,0 +1,154 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "worker/state.h"
+
+/* ---- the lock ---- */
+
+void worker_lock(struct worker *worker)
+{
+    if (worker->state == WORKER_CACHE_LOCKED)
+        return;
+    worker->state = WORKER_CACHE_LOCKED;
+    worker->locked = worker->history.count;
+}
+
+void worker_unlock(struct worker *worker)
+{
+    worker->state = WORKER_MUTABLE;
+    worker->locked = 0;
+}
+
+static bool refuse_locked(const struct worker *worker, const char *what, struct error *error)
+{
+    if (worker->state == WORKER_MUTABLE)
+        return false;
+    error_set(error, ERROR_USAGE, "%s cannot be changed while the worker is locked; unlock it first",
+              what);
+    return true;
+}
+
+/* ---- system prompt, tools, settings ---- */
+
+bool worker_set_system(struct worker *worker, const char *system, struct error *error)
+{
+    if (refuse_locked(worker, "the system prompt", error))
+        return false;
+    char *copy = system ? strdup(system) : NULL;
+    if (system && !copy)
+        return error_memory(error);
+    free(worker->system);
+    worker->system = copy;
+    return true;
+}
+
+bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error)
+{
+    if (refuse_locked(worker, "the set of tools", error))
+        return false;
+    return worker_use_registry(worker, registry) || error_memory(error);
+}
+
+void worker_set_config(struct worker *worker, const struct request_config *config)
+{
+    worker->options.config = *config;
+}
+
+/* ---- history ---- */
+
+static void release_items(struct item **items, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        item_unref(items[i]);
+}
+
+bool worker_push_item(struct worker *worker, struct item *item, struct error *error)
+{
+    if (refuse_locked(worker, "history", error)) {
+        item_unref(item);
+        return false;
+    }
+    return history_append(&worker->history, item, error);
+}
+
+/* Takes over the references, also when it fails. */
+static bool fill(struct history *history, struct item **items, size_t count, struct error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!history_append(history, items[i], error)) {
+            release_items(items + i + 1, count - i - 1);
+            return false;
+        }
+    return true;
+}
+
+/* The new history stands and is written down before the old one goes. */
+bool worker_set_history(struct worker *worker, struct item **items, size_t count,
+                        struct error *error)
+{
+    const struct journal *journal = worker->options.journal;
+    struct history history;
+    if (refuse_locked(worker, "history", error)) {
+        release_items(items, count);
+        return false;
+    }
+    history_init(&history);
+    if (!fill(&history, items, count, error) ||
+        (journal && !journal->replace(journal->self, history.items, history.count, error))) {
+        history_release(&history);
+        return false;
+    }
+    history.journal = journal;
+    history_release(&worker->history);
+    worker->history = history;
+    return true;
+}
+
+bool worker_clear_history(struct worker *worker, struct error *error)
+{
+    return worker_set_history(worker, NULL, 0, error);
+}
+
+/* ---- what an earlier process left ---- */
+
+static bool remember_started(struct worker *worker, const char *call_id)
+{
+    char *copy = strdup(call_id);
+    if (!copy || !array_reserve(&worker->started, 1)) {
+        free(copy);
+        return false;
+    }
+    worker->started.items[worker->started.count++] = copy;
+    return true;
+}
+
+static bool restore(struct worker *worker, struct item *const *items, size_t count,
+                    const char *const *started, size_t started_count, struct error *error)
+{
+    struct history *history = &worker->history;
+    for (size_t i = 0; i < count; i++)
+        if (!history_append(history, item_ref(items[i]), error))
+            return false;
+    for (size_t i = 0; i < started_count; i++)
+        if (!remember_started(worker, started[i]))
+            return error_memory(error);
+    return true;
+}
+
+bool worker_restore(struct worker *worker, struct item *const *items, size_t count,
+                    const char *const *started, size_t started_count, struct error *error)
+{
+    struct history *history = &worker->history;
+    if (worker->has_run || history->count)
+        return error_set(error, ERROR_USAGE, "a conversation can be restored only before anything "
+                                             "else is in history");
+    if (refuse_locked(worker, "history", error))
+        return false;
+    history->journal = NULL; /* it is written down already */
+    bool ok = restore(worker, items, count, started, started_count, error);
+    if (!ok)
+        history_release(history);
+    history->journal = worker->options.journal;
+    return ok;
+}
