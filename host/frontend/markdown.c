@@ -303,7 +303,7 @@ static void begin_paragraph_line(struct markdown *markdown, const struct line *l
     if (goes_on && markdown->piece_spans_line) {
         markdown->piece_spans_line = false;
         note(markdown, '\n');
-        text_putc(&markdown->piece, '\n');
+        text_puts(&markdown->piece, " " MARKDOWN_LINE_END " ");
         markdown->previous = '\n';
         begin_text(markdown, markdown->style);
         return;

@@ -9,6 +9,8 @@
 
 /* Stands before each piece, so that no marker in it begins a block for md4c. */
 static const char guard[] = ". ";
+/* What is a marker for md4c: a piece without any is shown as it is. */
+static const char markers[] = "*_`[]<>&~\\!" MARKDOWN_LINE_END;
 
 enum { MAX_COLUMNS = 64, GAP = 2 };
 
@@ -58,12 +60,26 @@ static void add_to_cell(struct spans *spans, const char *data, size_t length, un
     }
 }
 
-static void show(struct spans *spans, const char *data, size_t length, unsigned style)
+static void show_run(struct spans *spans, const char *data, size_t length, unsigned style)
 {
     if (spans->in_cell)
         add_to_cell(spans, data, length, style);
     else
         wrap_text(spans->wrap, data, length, style);
+}
+
+/* Line ends of the piece become such on the terminal. */
+static void show(struct spans *spans, const char *data, size_t length, unsigned style)
+{
+    const char *end;
+    while (length && (end = memchr(data, MARKDOWN_LINE_END[0], length))) {
+        size_t run = (size_t)(end - data);
+        show_run(spans, data, run, style);
+        show_run(spans, "\n", 1, 0);
+        data += run + 1;
+        length -= run + 1;
+    }
+    show_run(spans, data, length, style);
 }
 
 /* "&amp;", "&#233;": the few that a model writes; every other is shown as it is written. */
@@ -182,7 +198,10 @@ static void show_address(struct spans *spans, const MD_ATTRIBUTE *address)
     if (told || address->size == 0)
         return;
     show(spans, " (", 2, STYLE_DIM);
-    show(spans, address->text, address->size, STYLE_DIM);
+    struct text visible = TEXT_INIT;
+    utf8_append_visible(&visible, address->text, address->size);
+    show(spans, text_cstr(&visible), visible.length, STYLE_DIM);
+    text_release(&visible);
     show(spans, ")", 1, STYLE_DIM);
 }
 
@@ -234,11 +253,11 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *userdata)
     return 0;
 }
 
-static bool parse(struct spans *spans, const char *data, size_t length)
+static bool parse(struct spans *spans, const char *data, size_t length, unsigned more_flags)
 {
-    static const MD_PARSER parser = {
-        .flags = MD_FLAG_NOHTML | MD_FLAG_NOINDENTEDCODEBLOCKS | MD_FLAG_TABLES |
-                 MD_FLAG_STRIKETHROUGH,
+    const MD_PARSER parser = {
+        .flags = MD_FLAG_NOHTML | MD_FLAG_NOINDENTEDCODEBLOCKS | MD_FLAG_STRIKETHROUGH |
+                 more_flags,
         .enter_block = enter_block,
         .leave_block = leave_block,
         .enter_span = enter_span,
@@ -255,9 +274,9 @@ void markdown_show_spans(struct wrap *wrap, const char *data, size_t length, uns
     struct text guarded = TEXT_INIT;
     text_puts(&guarded, guard);
     text_append(&guarded, data, length);
-    if (!strpbrk(guarded.data ? guarded.data + 2 : "", "*_`[]<>&~\\!"))
+    if (!strpbrk(text_cstr(&guarded), markers))
         wrap_text(wrap, data, length, style);
-    else if (guarded.failed || !parse(&spans, guarded.data, guarded.length))
+    else if (guarded.failed || !parse(&spans, guarded.data, guarded.length, 0))
         output_fail(wrap->output, ENOMEM);
     text_release(&guarded);
     text_release(&spans.link);
@@ -363,7 +382,7 @@ static void show_table(const struct spans *spans)
 void markdown_show_table(struct wrap *wrap, const char *data, size_t length)
 {
     struct spans spans = {.wrap = wrap};
-    bool parsed = parse(&spans, data, length);
+    bool parsed = parse(&spans, data, length, MD_FLAG_TABLES);
     if (!parsed && (spans.failed || !text_api()))
         output_fail(wrap->output, ENOMEM);
     if (spans.columns > 0 && spans.cell_count > 0)

@@ -7,6 +7,10 @@
 
 #include "frontend/wrap.h"
 
+/* Stands for a line end in a piece, so that a piece is one line for md4c and nothing in it
+ * begins a block.  Visible text has no such character. */
+#define MARKDOWN_LINE_END "\001"
+
 /* A piece of a paragraph in which every span that is opened is closed; `style` is that of the
  * text around it.  Visible text. */
 void markdown_show_spans(struct wrap *wrap, const char *data, size_t length, unsigned style);

@@ -88,6 +88,7 @@ static void test_spans(void **state)
     check("`open", "`open\n");
     check("\\*not\\* &amp; &lt;b&gt; <i>html</i>", "*not* & <b> <i>html</i>\n");
     check("**over\ntwo lines**", BOLD "over" OFF "\n" BOLD "two" OFF " " BOLD "lines" OFF "\n");
+    check("**a\n===\nb |\n--|\n--\n", "**a\n===\nb |\n--|\n--\n");
     check("**太字**です", BOLD "太" OFF BOLD "字" OFF "です\n");
     check("**「字」**です", BOLD "「字」" OFF "です\n");
 }
