@@ -174,7 +174,7 @@ static void count_style(struct spans *spans, MD_SPANTYPE type, bool enters)
     unsigned style = style_of(type);
     for (unsigned bit = 0; bit < 6; bit++)
         if (style & 1u << bit)
-            spans->depth[bit] += enters ? 1 : (unsigned)-1;
+            spans->depth[bit] = enters ? spans->depth[bit] + 1 : spans->depth[bit] - 1;
 }
 
 static int enter_span(MD_SPANTYPE type, void *detail, void *userdata)
@@ -192,10 +192,11 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *userdata)
 /* Where the link leads, unless its text says so. */
 static void show_address(struct spans *spans, const MD_ATTRIBUTE *address)
 {
-    bool told = address->size == spans->link.length &&
-                memcmp(address->text, text_cstr(&spans->link), address->size) == 0;
     spans->in_link = false;
-    if (told || address->size == 0)
+    if (address->size == 0)
+        return;
+    if (address->size == spans->link.length &&
+        memcmp(address->text, text_cstr(&spans->link), address->size) == 0)
         return;
     show(spans, " (", 2, STYLE_DIM);
     struct text visible = TEXT_INIT;
