@@ -4,6 +4,7 @@
 
 static const struct command commands[] = {
     {"run", "[PROMPT...]", "ask the model; the answer is on standard output", command_run},
+    {"chat", "", "talk with the model; /help tells what can be done there", command_chat},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
      command_tools},
     {"plugins", "[list | show NAME | check FILE...]",

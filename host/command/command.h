@@ -20,6 +20,7 @@ const struct command *command_find(const char *name);
 const struct command *command_at(size_t index);
 
 int command_run(struct app *app, int count, char **operands);
+int command_chat(struct app *app, int count, char **operands);
 int command_tools(struct app *app, int count, char **operands);
 int command_plugins(struct app *app, int count, char **operands);
 int command_hooks(struct app *app, int count, char **operands);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -114,6 +115,36 @@ static void suspend(struct editor *editor, bool whole_group)
     continued = 1;
 }
 
+static void write_string(const char *string)
+{
+    ssize_t ignored = write(STDOUT_FILENO, string, strlen(string));
+    (void)ignored;
+}
+
+/* libedit draws the input anew from where the cursor is: that must be where it began.  The
+ * terminal has broken its lines for the new width already. */
+static void go_to_top(struct editor *editor)
+{
+    struct winsize size = {0};
+    const LineInfoW *info = editor->api->wline(editor->line);
+    unsigned rows = 0, column = (unsigned)wcslen(editor->prompt);
+    char up[32];
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2)
+        return;
+    for (const wchar_t *at = info->buffer; at < info->cursor; at++) {
+        unsigned width = styled_char_width(*at);
+        bool breaks = *at == L'\n' || column + width > size.ws_col;
+        rows += breaks;
+        column = breaks ? 0 : column;
+        column += *at == L'\n' ? 0 : width;
+    }
+    if (rows > 0) {
+        snprintf(up, sizeof(up), "\033[%uA", rows);
+        write_string(up);
+    }
+    write_string("\r\033[J");
+}
+
 /* False: what waits for a character is to end. */
 static bool attend(struct editor *editor)
 {
@@ -126,6 +157,8 @@ static bool attend(struct editor *editor)
     if (resized || continued) {
         if (continued)
             raw_mode(editor, true);
+        if (resized)
+            go_to_top(editor);
         resized = continued = 0;
         editor->api->resize(editor->line);
         editor->api->wset(editor->line, EL_REFRESH);
@@ -535,12 +568,6 @@ static void remember(struct editor *editor, const struct text *line)
         editor_history_add(editor->history_path, line->data, line->length);
 }
 
-static void write_string(const char *string)
-{
-    ssize_t ignored = write(STDOUT_FILENO, string, strlen(string));
-    (void)ignored;
-}
-
 /* Appends one line of the terminal; false: the input ends otherwise. */
 static bool read_line(struct editor *editor, struct text *line)
 {
@@ -589,7 +616,8 @@ enum editor_end editor_read(struct editor *editor, const struct cancel *stop, st
     editor->stop = stop;
     editor->more = editor->stopped = editor->cleared = false;
     terminal_restore(); /* a plugin may have changed it */
-    resized = 1;        /* nobody watched since the last line */
+    editor->api->resize(editor->line); /* nobody watched since the last line */
+    resized = continued = stop_asked = 0;
     watch_signals(kept);
     terminal_bracketed_paste(true);
     enum editor_end end = read_input(editor, line);

@@ -1,0 +1,171 @@
+/* chat: reads a line, asks the model or carries out a command, again and again. */
+#include "command/chat.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "command/command.h"
+#include "command/signals.h"
+#include "config/paths.h"
+#include "frontend/terminal.h"
+
+/* ---- input ---- */
+
+/* Commands first, then tools. */
+static const char *candidate(void *data, size_t index)
+{
+    const struct chat *chat = data;
+    size_t count = 0;
+    while (chat_command_name(count))
+        count++;
+    if (index < count)
+        return chat_command_name(index);
+    const struct registry *registry = worker_registry(chat->conversation.worker);
+    index -= count;
+    return index < registry_tool_count(registry) ? registry_tool(registry, index)->name : NULL;
+}
+
+static bool is_interactive(const struct app *app)
+{
+    const char *term = getenv("TERM");
+    return !app->json && isatty(STDIN_FILENO) && app->out.terminal && term && *term &&
+           strcmp(term, "dumb") != 0;
+}
+
+static bool make_editor(struct chat *chat, struct error *error)
+{
+    if (!is_interactive(chat->app) || !terminal_guard(STDIN_FILENO))
+        return true;
+    char *path = path_state("history");
+    struct editor_settings settings = {
+        .prompt = "> ",
+        .history_path = path,
+        .candidate = candidate,
+        .candidate_data = chat,
+    };
+    chat->editor = editor_new(&settings, error);
+    free(path);
+    return chat->editor != NULL;
+}
+
+/* One line of standard input as it is: it is no terminal that could be edited on. */
+static enum editor_end read_plain(struct text *line)
+{
+    char *data = NULL;
+    size_t capacity = 0;
+    ssize_t length = getline(&data, &capacity, stdin);
+    if (length > 0 && data[length - 1] == '\n')
+        length--;
+    text_reset(line);
+    if (length >= 0)
+        text_append(line, data, (size_t)length);
+    free(data);
+    if (signals_received())
+        return EDITOR_STOPPED;
+    return length < 0 ? EDITOR_EOF : line->failed ? EDITOR_FAILED : EDITOR_LINE;
+}
+
+/* Signals that come meanwhile end the reading. */
+static enum editor_end read_input(struct chat *chat, struct text *line)
+{
+    struct cancel *stop = cancel_new();
+    if (!stop)
+        return EDITOR_FAILED;
+    signals_watch(stop);
+    enum editor_end end = chat->editor ? editor_read(chat->editor, stop, line) : read_plain(line);
+    signals_watch(NULL);
+    cancel_unref(stop);
+    return end;
+}
+
+/* ---- the loop ---- */
+
+/* Ctrl-C ends this run and not the chat; every run has its own token (D21). */
+static int ask(struct chat *chat, const struct text *prompt)
+{
+    struct conversation *conversation = &chat->conversation;
+    struct cancel *cancel = worker_cancel_token(conversation->worker);
+    signals_watch(cancel);
+    chat->code = conversation_run(conversation, prompt->data, prompt->length);
+    int signal = signals_received();
+    signals_watch(NULL);
+    cancel_unref(cancel);
+    return signal;
+}
+
+static bool is_empty(const struct text *line)
+{
+    return strspn(text_cstr(line), " \t\n") == line->length;
+}
+
+/* The signal that ends the chat, or 0. */
+static int take_input(struct chat *chat, const struct text *line)
+{
+    if (line->data[0] == '/') {
+        chat_command(chat, line->data);
+        return 0;
+    }
+    int signal = ask(chat, line);
+    return signal == SIGINT ? 0 : signal;
+}
+
+static int talk(struct chat *chat)
+{
+    struct text line = TEXT_INIT;
+    int signal = 0;
+    while (!chat->leaves && !signal && !chat->app->out.failed) {
+        enum editor_end end = read_input(chat, &line);
+        if (end == EDITOR_STOPPED && signals_received() == SIGINT && chat->editor)
+            continue;
+        if (end == EDITOR_STOPPED)
+            signal = signals_received();
+        if (end != EDITOR_LINE)
+            break;
+        if (!is_empty(&line))
+            signal = take_input(chat, &line);
+    }
+    text_release(&line);
+    if (signal)
+        return 128 + signal;
+    int flushed = app_flush(chat->app);
+    return flushed ? flushed : chat->editor ? EXIT_FINISHED : chat->code;
+}
+
+static void greet(struct chat *chat)
+{
+    struct output *notes = &chat->app->notes;
+    if (!chat->editor || settings_flag(&chat->app->settings, SETTING_QUIET))
+        return;
+    output_dim(notes);
+    output_own(notes, "mortise " MORTISE_VERSION ", ");
+    output_foreign(notes, chat->conversation.model.data, chat->conversation.model.length);
+    output_own(notes, "; /help tells what can be done here");
+    output_plain(notes);
+    output_own(notes, "\n");
+    output_flush(notes);
+}
+
+int command_chat(struct app *app, int count, char **operands)
+{
+    struct chat chat = {.app = app, .conversation = {.app = app}};
+    struct error error;
+    int code;
+    (void)operands;
+    if (count > 0)
+        return command_usage(app, "chat", "chat takes no operands");
+    signals_take_hangup();
+    if (conversation_begin(&chat.conversation, &error) &&
+        conversation_prepare(&chat.conversation, &error) && make_editor(&chat, &error)) {
+        greet(&chat);
+        code = talk(&chat);
+    } else {
+        code = conversation_failed(&chat.conversation, &error);
+    }
+    editor_free(chat.editor);
+    conversation_release(&chat.conversation);
+    return code;
+}

@@ -1,0 +1,23 @@
+/*
+ * chat - what the loop (chat.c) and the slash commands (chat_commands.c) share.
+ */
+#ifndef COMMAND_CHAT_H
+#define COMMAND_CHAT_H
+
+#include "command/conversation.h"
+#include "frontend/editor.h"
+
+struct chat {
+    struct app *app;
+    struct conversation conversation;
+    struct editor *editor; /* NULL: lines come from standard input as they are */
+    bool leaves;           /* /quit */
+    int code;              /* what the last run ended with */
+};
+
+/* "/help", "/tools", …; NULL behind the last. */
+const char *chat_command_name(size_t index);
+/* Carries out a line that begins with a slash. */
+void chat_command(struct chat *chat, const char *line);
+
+#endif
