@@ -77,6 +77,7 @@ static enum editor_end read_input(struct chat *chat, struct text *line)
         return EDITOR_FAILED;
     signals_watch(stop);
     enum editor_end end = chat->editor ? editor_read(chat->editor, stop, line) : read_plain(line);
+    chat->signal = signals_received();
     signals_watch(NULL);
     cancel_unref(stop);
     return end;
@@ -85,16 +86,15 @@ static enum editor_end read_input(struct chat *chat, struct text *line)
 /* ---- the loop ---- */
 
 /* Ctrl-C ends this run and not the chat; every run has its own token (D21). */
-static int ask(struct chat *chat, const struct text *prompt)
+static void ask(struct chat *chat, const struct text *prompt)
 {
     struct conversation *conversation = &chat->conversation;
     struct cancel *cancel = worker_cancel_token(conversation->worker);
     signals_watch(cancel);
     chat->code = conversation_run(conversation, prompt->data, prompt->length);
-    int signal = signals_received();
+    chat->signal = signals_received();
     signals_watch(NULL);
     cancel_unref(cancel);
-    return signal;
 }
 
 static bool is_empty(const struct text *line)
@@ -102,35 +102,33 @@ static bool is_empty(const struct text *line)
     return strspn(text_cstr(line), " \t\n") == line->length;
 }
 
-/* The signal that ends the chat, or 0. */
-static int take_input(struct chat *chat, const struct text *line)
+static void take_input(struct chat *chat, const struct text *line)
 {
-    if (line->data[0] == '/') {
+    if (line->data[0] == '/')
         chat_command(chat, line->data);
-        return 0;
-    }
-    int signal = ask(chat, line);
-    return signal == SIGINT ? 0 : signal;
+    else
+        ask(chat, line);
+}
+
+/* On a terminal Ctrl-C ends what is going on; every other signal ends the chat. */
+static bool is_told_to_leave(const struct chat *chat)
+{
+    return chat->signal && !(chat->editor && chat->signal == SIGINT);
 }
 
 static int talk(struct chat *chat)
 {
     struct text line = TEXT_INIT;
-    int signal = 0;
-    while (!chat->leaves && !signal && !chat->app->out.failed) {
+    while (!chat->leaves && !is_told_to_leave(chat) && !chat->app->out.failed) {
         enum editor_end end = read_input(chat, &line);
-        if (end == EDITOR_STOPPED && signals_received() == SIGINT && chat->editor)
-            continue;
-        if (end == EDITOR_STOPPED)
-            signal = signals_received();
-        if (end != EDITOR_LINE)
+        if (end == EDITOR_EOF || end == EDITOR_FAILED)
             break;
-        if (!is_empty(&line))
-            signal = take_input(chat, &line);
+        if (end == EDITOR_LINE && !is_empty(&line) && !is_told_to_leave(chat))
+            take_input(chat, &line);
     }
     text_release(&line);
-    if (signal)
-        return 128 + signal;
+    if (is_told_to_leave(chat))
+        return 128 + chat->signal;
     int flushed = app_flush(chat->app);
     return flushed ? flushed : chat->editor ? EXIT_FINISHED : chat->code;
 }

@@ -13,6 +13,7 @@ struct chat {
     struct editor *editor; /* NULL: lines come from standard input as they are */
     bool leaves;           /* /quit */
     int code;              /* what the last run ended with */
+    int signal;            /* that came while it read or ran, or 0 */
 };
 
 /* "/help", "/tools", …; NULL behind the last. */
