@@ -436,7 +436,7 @@ class InTmux(Case):
                   f"stty -a | tail -n +2 > {before}; {e2e.options.mortise} -m {model} chat; "
                   f"stty -a | tail -n +2 > {after}; sleep 60")
         self.addCleanup(self.tmux, "kill-server")
-        self.shows("> ")
+        self.shows("here\n>\n")
         self.tmux("load-buffer", self.file("paste", "\n".join(LINES)))
         self.tmux("paste-buffer", "-p")
         self.shows("> [50 lines pasted]")
