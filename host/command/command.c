@@ -7,6 +7,7 @@ static const struct command commands[] = {
     {"resume", "[SESSION]", "go on with a paused, interrupted or limited run", command_resume},
     {"sessions", "[list | show ID | export ID | rm ID | import FILE]",
      "the sessions that were kept; as lines of JSON, and back", command_sessions},
+    {"chat", "", "talk with the model; /help tells what can be done there", command_chat},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
      command_tools},
     {"plugins", "[list | show NAME | check FILE...]",

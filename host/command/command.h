@@ -22,6 +22,7 @@ const struct command *command_at(size_t index);
 int command_run(struct app *app, int count, char **operands);
 int command_resume(struct app *app, int count, char **operands);
 int command_sessions(struct app *app, int count, char **operands);
+int command_chat(struct app *app, int count, char **operands);
 int command_tools(struct app *app, int count, char **operands);
 int command_plugins(struct app *app, int count, char **operands);
 int command_hooks(struct app *app, int count, char **operands);

@@ -208,14 +208,15 @@ static void warn(void *data, const char *line)
     log_warning("%s", line);
 }
 
-static bool make_worker(struct conversation *c, struct error *error)
+static struct worker *make_worker(struct conversation *c, struct client *client,
+                                  struct cancel *cancel, struct error *error)
 {
     struct app *app = c->app;
     struct worker_options options = {
-        .client = c->client,
+        .client = client,
         .registry = c->registry,
         .pool = c->pool,
-        .cancel = c->cancel,
+        .cancel = cancel,
         .system = c->system.length ? c->system.data : NULL,
         .config = request_config(app),
         .max_turns = app_unsigned(app, SETTING_MAX_TURNS, 100),
@@ -230,9 +231,8 @@ static bool make_worker(struct conversation *c, struct error *error)
         .journal = c->store ? &c->journal.journal : NULL,
     };
     strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
-    client_check(c->client, &options.config, warn, NULL);
-    c->worker = worker_new(&options, error);
-    return c->worker != NULL;
+    client_check(client, &options.config, warn, NULL);
+    return worker_new(&options, error);
 }
 
 static bool restore(struct conversation *c, struct error *error)
@@ -265,10 +265,12 @@ static void stop_when_unread(void *self, const struct event *event)
         worker_cancel(c->worker);
 }
 
-static bool attach_frontend(struct conversation *c, struct error *error)
+static bool attach_frontend(struct conversation *c, struct worker *worker, struct error *error)
 {
-    struct timeline *timeline = worker_timeline(c->worker);
+    struct timeline *timeline = worker_timeline(worker);
     struct app *app = c->app;
+    print_release(&c->print);
+    jsonl_release(&c->jsonl);
     bool ok = app->json ? jsonl_register(&c->jsonl, &app->out, timeline)
                         : print_register(&c->print, &app->out, &app->notes, detail(app), timeline);
     return (ok && timeline_add(timeline, EVENT_ALL, stop_when_unread, c)) || error_memory(error);
@@ -293,7 +295,65 @@ bool conversation_prepare(struct conversation *c, struct error *error)
         return error_memory(error);
     c->context.session = conversation_session(c);
     signals_watch(c->cancel);
-    return make_worker(c, error) && restore(c, error) && attach_frontend(c, error);
+    c->worker = make_worker(c, c->client, c->cancel, error);
+    return c->worker && restore(c, error) && attach_frontend(c, c->worker, error);
+}
+
+/* ---- changes between runs ---- */
+
+/* What the old worker has, in the new one. */
+static bool take_over(struct worker *to, const struct worker *from, struct error *error)
+{
+    const struct history *history = worker_history(from);
+    return worker_set_system(to, worker_system(from), error) &&
+           worker_restore(to, history->items, history->count, NULL, 0, error);
+}
+
+/* The token is a new one: a cancel of the last run is not meant for the next (D21). */
+static bool replace_worker(struct conversation *c, struct client *client, struct error *error)
+{
+    struct cancel *cancel = cancel_new();
+    struct worker *worker = cancel ? make_worker(c, client, cancel, error) : NULL;
+    if (!cancel)
+        error_memory(error);
+    if (!worker || !take_over(worker, c->worker, error) || !attach_frontend(c, worker, error)) {
+        worker_free(worker);
+        cancel_unref(cancel);
+        return false;
+    }
+    worker_free(c->worker);
+    cancel_unref(c->cancel);
+    c->worker = worker;
+    c->cancel = cancel;
+    return true;
+}
+
+bool conversation_change_model(struct conversation *c, const char *model, struct error *error)
+{
+    struct text name = TEXT_INIT;
+    text_puts(&name, model);
+    struct client *client = name.failed ? NULL : model_client(c->app, model, error);
+    if (name.failed)
+        error_memory(error);
+    if (!client || !replace_worker(c, client, error)) {
+        client_free(client);
+        text_release(&name);
+        return false;
+    }
+    client_free(c->client);
+    text_release(&c->model);
+    c->client = client;
+    c->model = name;
+    return describe_session(c, error);
+}
+
+bool conversation_change_system(struct conversation *c, const char *system, struct error *error)
+{
+    if (!worker_set_system(c->worker, system, error))
+        return false;
+    text_reset(&c->system);
+    text_puts(&c->system, system ? system : "");
+    return c->system.failed ? error_memory(error) : describe_session(c, error);
 }
 
 void conversation_release(struct conversation *c)
@@ -309,6 +369,7 @@ void conversation_release(struct conversation *c)
         store_journal_release(&c->journal);
     store_close(c->store);
     app_context_release(&c->context);
+    print_release(&c->print);
     jsonl_release(&c->jsonl);
     free(c->artifact_folder);
     text_release(&c->model);

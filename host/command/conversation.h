@@ -68,6 +68,13 @@ const char *conversation_session(const struct conversation *conversation);
 int conversation_run(struct conversation *conversation, const char *prompt, size_t length);
 /* Goes on with what was paused, limited or interrupted. */
 int conversation_resume(struct conversation *conversation);
+/* Between runs.  Another model, by its name: history, tools and system prompt stay; or another
+ * system prompt (NULL: none).  The session remembers both.  On an error nothing has changed. */
+bool conversation_change_model(struct conversation *conversation, const char *model,
+                               struct error *error);
+bool conversation_change_system(struct conversation *conversation, const char *system,
+                                struct error *error);
+
 /* What begin or prepare did not do, told as the end of an event stream too with --json. */
 int conversation_failed(struct conversation *conversation, const struct error *error);
 

@@ -8,6 +8,8 @@
 
 /* SIGINT and SIGTERM trigger the token; SIGPIPE is ignored from here on. */
 void signals_watch(struct cancel *cancel);
+/* SIGHUP does the same, unless it is ignored (nohup). */
+void signals_take_hangup(void);
 /* The signal that came, or 0. */
 int signals_received(void);
 

@@ -266,6 +266,7 @@ static int call(struct app *app, struct registry *registry, const char *name, co
         registry_ref(registry); /* a tool that did not stop still uses it */
     cancel_unref(hand.cancel);
     app_context_release(&hand.context);
+    print_release(&hand.print);
     jsonl_release(&hand.jsonl);
     timeline_release(&hand.timeline);
     text_release(&hand.arguments);

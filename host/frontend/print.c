@@ -12,6 +12,7 @@ enum { SHOWN_BYTES = 100 };
 /* A note begins on a line of its own, also where both streams are one terminal. */
 static void begin_note(struct print *print)
 {
+    markdown_end(&print->markdown);
     output_end_line(print->answer);
     output_flush(print->answer);
     output_end_line(print->notes);
@@ -160,7 +161,11 @@ static void show_delta(struct print *print, const struct event *event)
     if (kind == BLOCK_TEXT || kind == BLOCK_REFUSAL) {
         output_end_line(print->notes); /* a server may begin the text amid its reasoning */
         output_flush(print->notes);
-        output_foreign(print->answer, text.data, text.length);
+        print->rendered = print->rendered && text_api(); /* loaded by the first text only */
+        if (print->rendered)
+            markdown_feed(&print->markdown, text.data, text.length);
+        else
+            output_foreign(print->answer, text.data, text.length);
     } else if (kind == BLOCK_REASONING && print->detail >= PRINT_MORE) {
         output_flush(print->answer);
         output_dim(print->notes);
@@ -179,6 +184,8 @@ static void show_stop(struct print *print, const struct event *event)
 {
     if (event->as.block.kind == BLOCK_REASONING)
         output_end_line(print->notes);
+    else
+        markdown_end(&print->markdown);
     flush(print);
 }
 
@@ -196,6 +203,7 @@ static void show(void *self, const struct event *event)
         flush(print);
         break;
     case EVENT_TURN_END:
+        markdown_end(&print->markdown); /* of a block that broke off */
         output_end_line(print->answer);
         flush(print);
         break;
@@ -212,6 +220,7 @@ static void show(void *self, const struct event *event)
         show_retry(print, event);
         break;
     case EVENT_RESET:
+        markdown_drop(&print->markdown);
         show_note(print, "what was shown of the answer is void: ",
                   (struct slice){event->as.reset.reason, strlen(event->as.reset.reason)});
         break;
@@ -240,5 +249,12 @@ bool print_register(struct print *print, struct output *answer, struct output *n
     if (detail >= PRINT_MORE)
         kinds |= EVENT_BIT(EVENT_HOOK) | EVENT_BIT(EVENT_USAGE);
     *print = (struct print){.answer = answer, .notes = notes, .detail = detail};
+    print->rendered = markdown_suits(answer);
+    markdown_init(&print->markdown, answer, 0);
     return timeline_add(timeline, kinds, show, print);
+}
+
+void print_release(struct print *print)
+{
+    markdown_release(&print->markdown);
 }

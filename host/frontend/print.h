@@ -1,9 +1,13 @@
 /*
  * print - a run for people: the answer on one stream as it comes, everything else on another.
+ *
+ * An answer for a terminal with colours is rendered from Markdown (markdown.h); any other is
+ * written as the model said it.
  */
 #ifndef FRONTEND_PRINT_H
 #define FRONTEND_PRINT_H
 
+#include "frontend/markdown.h"
 #include "frontend/output.h"
 #include "timeline/timeline.h"
 
@@ -18,10 +22,13 @@ struct print {
     struct output *answer; /* standard output */
     struct output *notes;  /* standard error */
     enum print_detail detail;
+    bool rendered;
+    struct markdown markdown;
 };
 
 /* Registers on the timeline; all three outlive the run. */
 bool print_register(struct print *print, struct output *answer, struct output *notes,
                     enum print_detail detail, struct timeline *timeline);
+void print_release(struct print *print); /* an empty one is fine */
 
 #endif

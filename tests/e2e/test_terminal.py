@@ -128,13 +128,24 @@ class Colour(Case):
 
 class Streaming(Case):
     def test_text_arrives_as_it_is_said(self):
-        """Five pieces, 100 ms apart, are not shown together."""
-        model = self.script({"text": "onetwotrefoufiv", "chunk": 3, "delay_ms": 100})
+        """Five words, 100 ms apart, are not shown together."""
+        model = self.script({"text": "one two tre fou fiv", "chunk": 4, "delay_ms": 100})
         code, pieces = self.in_terminal("-m", model, "hi")
         self.assertEqual(code, 0)
-        self.assertEqual(b"".join(data for _, data in pieces), b"onetwotrefoufiv\r\n")
+        self.assertEqual(b"".join(data for _, data in pieces), b"one two tre fou fiv\r\n")
         self.assertGreaterEqual(len(pieces), 5, pieces)
         self.assertGreater(pieces[-1][0] - pieces[0][0], 0.2, pieces)
+
+    def test_markdown_is_rendered_for_a_terminal_only(self):
+        text = "# Title\n\n- **bold** and `code`\n"
+        shown = "\x1b[1mTitle\x1b[0m\n\n• \x1b[1mbold\x1b[0m and \x1b[36mcode\x1b[0m\n"
+        for options, env, wanted in (([], {}, shown), (["--quiet"], {}, shown),
+                                     ([], {"NO_COLOR": "1"}, text),
+                                     (["--color", "never"], {}, text)):
+            model = self.script({"text": text, "chunk": 3})
+            self.assertEqual(self.shown(*options, "-m", model, "hi", env=env), (0, wanted))
+        model = self.script({"text": text})
+        self.assertEqual(self.mortise("--color", "always", "-m", model, "hi").out, text)
 
     def test_progress_is_seen_before_the_result(self):
         model = self.script({"calls": [{"name": "evil"}]}, {"text": "ok"})

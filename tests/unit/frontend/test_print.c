@@ -49,6 +49,7 @@ static void open_terminal(enum print_detail detail, enum color_choice choice)
 
 static void close_stage(void)
 {
+    print_release(&stage.print);
     output_release(&stage.answer);
     output_release(&stage.notes);
     timeline_release(&stage.timeline);

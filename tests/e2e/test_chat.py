@@ -1,0 +1,467 @@
+"""mortise chat on a real terminal: typing, pasting, stopping, and what is left of the terminal."""
+import fcntl
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import termios
+import time
+
+import e2e
+
+OWN = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
+PASTE = b"\x1b[200~%s\x1b[201~"
+LINES = [f"{i} 行目: 日本語のテキスト" for i in range(1, 51)]
+
+
+class Terminal:
+    """A chat with a terminal of its own."""
+
+    def __init__(self, case, *arguments, columns=60, env=None):
+        self.case = case
+        self.master, self.slave = pty.openpty()
+        case.addCleanup(os.close, self.master)
+        case.addCleanup(os.close, self.slave)
+        self.size(columns)
+        self.before = termios.tcgetattr(self.slave)
+        self.raw = b""
+        self.seen = 0  # how much of the text was waited for
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = case.start(*arguments, "chat", env={"TERM": "xterm-256color", **(env or {})},
+                                  stdin=self.slave, stdout=self.slave, stderr=self.slave,
+                                  preexec_fn=take_terminal)
+
+    def size(self, columns):
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    @property
+    def text(self):
+        whole = OWN.sub(b"", self.raw).decode("utf-8", "replace").replace("\r\n", "\n")
+        return whole[self.seen:]
+
+    def read(self, seconds):
+        if select.select([self.master], [], [], seconds)[0]:
+            try:
+                self.raw += os.read(self.master, 65536)
+            except OSError:
+                pass
+
+    def wait(self, wanted, seconds=e2e.SECONDS):
+        """Until it shows this; returns what came before it, with it."""
+        until = time.monotonic() + seconds
+        while wanted not in self.text:
+            if time.monotonic() > until:
+                self.case.fail(f"it does not show {wanted!r}: {self.text!r}")
+            self.read(0.05)
+        text = self.text
+        length = text.index(wanted) + len(wanted)
+        self.seen += length
+        return text[:length]
+
+    def wait_raw(self, wanted):
+        until = time.monotonic() + e2e.SECONDS
+        while wanted not in self.raw:
+            if time.monotonic() > until:
+                self.case.fail(f"it does not show {wanted!r}: {self.raw!r}")
+            self.read(0.05)
+
+    def prompt(self):
+        """Until a line can be typed: the terminal is raw, the prompt is there."""
+        seen = self.wait("> ")
+        until = time.monotonic() + e2e.SECONDS
+        while termios.tcgetattr(self.slave)[3] & termios.ICANON:
+            self.case.assertLess(time.monotonic(), until, "it does not edit")
+            time.sleep(0.01)
+        return seen
+
+    def type(self, text):
+        os.write(self.master, text.encode() if isinstance(text, str) else text)
+
+    def say(self, text):
+        self.type(text + "\r")
+
+    def end(self):
+        """Its exit code, after the terminal was found as it was before."""
+        until = time.monotonic() + e2e.SECONDS
+        while self.process.poll() is None and time.monotonic() < until:
+            self.read(0.02)
+        self.read(0)
+        self.case.assertIsNotNone(self.process.poll(), f"it does not end: {self.text!r}")
+        self.check_restored()
+        return self.process.returncode
+
+    def check_restored(self):
+        self.case.assertEqual(termios.tcgetattr(self.slave), self.before)
+
+
+class Case(e2e.Case):
+    def chat(self, *arguments, **how):
+        terminal = Terminal(self, *arguments, **how)
+        terminal.prompt()
+        return terminal
+
+    def quit(self, chat):
+        chat.say("/quit")
+        self.assertEqual(chat.end(), 0, chat.text)
+        self.assertNotIn("Sanitizer", chat.text)
+
+
+class Typing(Case):
+    def test_conversation(self):
+        model = self.script({"text": "**Hello** you.", "expect": ["hi there"]},
+                            {"text": "Again.", "expect": ["hi there", "Hello", "once more"]})
+        chat = self.chat("-m", model)
+        chat.say("hi there")
+        chat.wait_raw(b"\x1b[1mHello\x1b[0m you.")
+        chat.prompt()
+        chat.say("once more")
+        chat.wait("Again.")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_paste_of_fifty_lines(self):
+        model = self.script({"text": "got it", "expect": ["\\n".join(LINES) + " and this"]})
+        chat = self.chat("-m", model)
+        chat.type(PASTE % "\r".join(LINES).encode())
+        chat.wait("[50 lines pasted]")
+        chat.say(" and this")
+        chat.wait("got it")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_paste_of_one_line_is_edited(self):
+        chat = self.chat("-m", self.script({"text": "ok", "expect": ['"日本x語"']}))
+        chat.type(PASTE % "日本語".encode())
+        chat.type("\x1b[Dx\r")
+        chat.wait("ok")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_several_lines(self):
+        chat = self.chat("-m", self.script({"text": "fine", "expect": ['"one\\ntwo\\nthree"']}))
+        chat.type("one\\\rtwo\x1b\rthree\r")
+        chat.wait("fine")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_wide_characters(self):
+        """Deleting takes whole characters, and the columns are counted right."""
+        chat = self.chat("-m", self.script({"text": "ok", "expect": ['"日語é"']}))
+        chat.type("日本語🙂é\x1b[D\x7f\x1b[D\x7f\r")
+        chat.wait("ok")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_ctrl_c_clears_the_line(self):
+        chat = self.chat("-m", self.script({"text": "ok", "expect": ['"good"']}))
+        chat.type("bad\\\rworse\x03")
+        chat.wait("^C")
+        chat.prompt()
+        chat.say("good")
+        chat.wait("ok")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_ctrl_d_leaves(self):
+        chat = self.chat("-m", "offline")
+        chat.type("\x04")
+        self.assertEqual(chat.end(), 0)
+
+    def test_completion(self):
+        chat = self.chat("-m", "offline", "-P", e2e.options.fixtures)
+        chat.type("/sy\t")
+        chat.wait("/sy")
+        chat.wait("stem ")
+        chat.type("\x03")
+        chat.prompt()
+        chat.type("use wait_f\t")
+        chat.wait("use wait_f")
+        chat.wait("or_cancel ")
+        chat.type("\x03")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_history(self):
+        for turn in range(2):
+            model = self.script({"text": "ok", "expect": ['"first\\nline"' if turn else "first"]})
+            chat = self.chat("-m", model)
+            chat.type("\x1b[A\x1b[A\r" if turn else "first\\\rline\r")
+            chat.wait("ok")
+            chat.prompt()
+            self.quit(chat)
+        path = os.path.join(self.home, ".local/state/mortise/history")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "first\\nline\n")
+
+    def test_resize(self):
+        words = " ".join(["word"] * 30)
+        model = self.script({"text": words, "expect": ["hello there"]})
+        chat = self.chat("-m", model, columns=60)
+        chat.type("hello")
+        chat.wait("hello")
+        chat.size(30)
+        chat.process.send_signal(signal.SIGWINCH)
+        chat.wait("hello")  # it is drawn again
+        chat.say(" there")
+        seen = chat.prompt()
+        lines = [line for line in seen.splitlines() if line.startswith("word")]
+        self.assertEqual(lines, [" ".join(["word"] * 6)] * 5, seen)
+        self.quit(chat)
+
+    def test_hostile_history_and_paste(self):
+        self.file("home/.local/state/mortise/history", "evil \x1b]0;t\x07\x1b[2J\n")
+        chat = self.chat("-m", "offline")
+        chat.type("\x1b[A")
+        chat.wait("evil ]0;t[2J")
+        chat.type(b"\x03")
+        chat.prompt()
+        chat.type(PASTE % b"\x1b]0;t\x07x")
+        chat.wait("]0;tx")
+        chat.type(b"\x03")
+        chat.prompt()
+        self.quit(chat)
+
+
+class Stopping(Case):
+    def test_ctrl_c_in_an_answer(self):
+        model = self.script({"text": "word " * 2000, "delay_ms": 20}, {"text": "still here"})
+        chat = self.chat("-m", model)
+        chat.say("go on")
+        chat.wait("word word")
+        chat.type("\x03")
+        chat.wait("cancelled")
+        chat.prompt()
+        chat.say("are you?")
+        chat.wait("still here")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_ctrl_c_in_a_tool(self):
+        mark = os.path.join(self.work, "mark")
+        call = {"name": "wait_for_cancel", "arguments": {"mark": mark}}
+        model = self.script({"calls": [call]}, {"text": "still here"})
+        chat = self.chat("-m", model, "-P", e2e.options.fixtures)
+        chat.say("wait")
+        chat.wait("→ wait_for_cancel")
+        self.wait_for(mark + ".started", chat.process)
+        chat.type("\x03")
+        chat.wait("cancelled")
+        self.wait_for(mark + ".told", chat.process)
+        chat.prompt()
+        chat.say("are you?")
+        chat.wait("still here")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_ctrl_c_twice_leaves(self):
+        mark = os.path.join(self.work, "mark")
+        call = {"name": "stubborn", "arguments": {"mark": mark}}
+        chat = self.chat("-m", self.script({"calls": [call]}), "-P", e2e.options.fixtures)
+        chat.say("wait")
+        self.wait_for(mark + ".started", chat.process)
+        chat.type("\x03")
+        time.sleep(0.05)
+        chat.type("\x03")
+        self.assertEqual(chat.end(), 130)
+
+    def test_progress(self):
+        model = self.script({"calls": [{"name": "evil"}]}, {"text": "done"})
+        chat = self.chat("-m", model, "-P", e2e.options.fixtures)
+        chat.say("go")
+        seen = chat.wait("done")
+        self.assertLess(seen.index("going on"), seen.index("← evil"))
+        chat.prompt()
+        self.quit(chat)
+
+    def test_signals_at_the_prompt(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            chat = self.chat("-m", "offline")
+            chat.type("half a li")
+            chat.wait("half a li")
+            chat.process.send_signal(number)
+            self.assertEqual(chat.end(), 128 + number)
+            self.assertTrue(chat.raw.rstrip().endswith(b"\x1b[?2004l"), chat.raw)
+
+    def test_sigterm_in_an_answer(self):
+        chat = self.chat("-m", self.script({"text": "word " * 2000, "delay_ms": 20}))
+        chat.say("go on")
+        chat.wait("word word")
+        chat.process.send_signal(signal.SIGTERM)
+        self.assertEqual(chat.end(), 143)
+
+    def test_crash_at_the_prompt(self):
+        for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGQUIT):
+            chat = self.chat("-m", "offline", env={"ASAN_OPTIONS": "handle_abort=0"})
+            chat.process.send_signal(number)
+            self.assertNotEqual(chat.end(), 0)
+            self.assertIn(b"\x1b[?2004l", chat.raw)
+
+    def test_stop_and_continue(self):
+        chat = self.chat("-m", self.script({"text": "ok", "expect": ['"half whole"']}))
+        chat.type("half ")
+        chat.wait("half ")
+        chat.process.send_signal(signal.SIGTSTP)
+        os.waitid(os.P_PID, chat.process.pid, os.WSTOPPED | os.WNOWAIT)
+        chat.check_restored()
+        chat.process.send_signal(signal.SIGCONT)
+        chat.wait("half")
+        chat.say("whole")
+        chat.wait("ok")
+        chat.prompt()
+        self.quit(chat)
+
+
+class Commands(Case):
+    def test_help_and_unknown(self):
+        chat = self.chat("-m", "offline")
+        chat.say("/help")
+        seen = chat.prompt()
+        for name in ("tools", "model", "system", "clear", "resume", "sessions", "save", "quit"):
+            self.assertIn("/" + name, seen)
+        chat.say("/hlep")
+        self.assertIn("did you mean '/help'?", chat.prompt())
+        self.quit(chat)
+
+    def test_tools(self):
+        chat = self.chat("-m", "offline", "-P", e2e.options.fixtures)
+        chat.say("/tools")
+        self.assertIn("wait_for_cancel", chat.prompt())
+        chat.say("/tools ehco")
+        self.assertIn("did you mean 'echo'?", chat.prompt())
+        self.quit(chat)
+
+    def test_model_keeps_history(self):
+        first = self.script({"text": "one"})
+        second = self.script({"text": "two", "expect": ["remember me", "one", "be brief"]})
+        chat = self.chat("-m", first)
+        chat.say("/system be brief")
+        chat.prompt()
+        chat.say("remember me")
+        chat.wait("one")
+        chat.prompt()
+        chat.say("/model nonsense")
+        self.assertIn("mortise: ", chat.prompt())
+        chat.say("/model " + second)
+        chat.wait("model: script/")
+        chat.prompt()
+        chat.say("go on")
+        chat.wait("two")
+        chat.prompt()
+        self.quit(chat)
+
+    def test_clear(self):
+        chat = self.chat("-m", self.script({"text": "one"}, {"text": "two"}))
+        for text in ("first words", "second words"):
+            chat.say(text)
+            chat.prompt()
+            if text == "first words":
+                chat.say("/clear")
+                chat.prompt()
+        saved = os.path.join(self.work, "talk.jsonl")
+        chat.say("/save " + saved)
+        chat.wait("saved: 2 items")
+        chat.prompt()
+        with open(saved, encoding="utf-8") as file:
+            text = file.read()
+        self.assertNotIn("first words", text)
+        self.assertIn("second words", text)
+        self.quit(chat)
+
+    def test_save_as_markdown(self):
+        chat = self.chat("-m", self.script({"text": "**bold**"}))
+        chat.say("hi")
+        chat.prompt()
+        saved = os.path.join(self.work, "talk.md")
+        for wanted in ("saved: 2 items", "File exists"):
+            chat.say("/save " + saved)
+            self.assertIn(wanted, chat.prompt())
+        with open(saved, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "## You\n\nhi\n\n## Model\n\n**bold**\n\n")
+        self.assertEqual(stat.S_IMODE(os.stat(saved).st_mode), 0o600)
+        self.quit(chat)
+
+
+class Piped(Case):
+    def test_lines_are_prompts(self):
+        model = self.script({"text": "**one**", "expect": ["first"]},
+                            {"text": "two", "expect": ["first", "**one**", "second"]})
+        done = self.mortise("-m", model, "chat", input="first\n\n/nonsense\nsecond\n")
+        self.check(done, 0)
+        self.assertEqual(done.out, "**one**\ntwo\n")
+        self.assertIn("no command '/nonsense'", done.err)
+
+    def test_the_last_run_decides(self):
+        model = self.script({"text": "ok"}, {"error": {"kind": "auth", "message": "no"}})
+        self.check(self.mortise("-m", model, "chat", input="a\nb"), 3)
+
+    def test_json(self):
+        done = self.mortise("--json", "-m", self.script({"text": "a"}, {"text": "b"}), "chat",
+                            input="x\ny\n")
+        self.check(done, 0)
+        self.assertEqual([event["text"] for event in done.of_type("result")], ["a", "b"])
+
+
+class InTmux(Case):
+    """A terminal that somebody else wrote."""
+
+    def tmux(self, *arguments):
+        command = ["tmux", "-S", os.path.join(self.root, "tmux"), "-f", "/dev/null", *arguments]
+        return subprocess.run(command, env=self.environment({"TERM": "xterm-256color"}),
+                              stdout=subprocess.PIPE, check=True, timeout=e2e.SECONDS).stdout.decode()
+
+    def shows(self, wanted):
+        until = time.monotonic() + e2e.SECONDS
+        while wanted not in (screen := self.tmux("capture-pane", "-p")):
+            self.assertLess(time.monotonic(), until, f"no {wanted!r}:\n{screen}")
+            time.sleep(0.05)
+        return screen
+
+    def test_session(self):
+        if not shutil.which("tmux"):
+            self.skipTest("tmux is not installed")
+        model = self.script({"text": "got it", "expect": ["50 行目"]},
+                            {"text": "word " * 2000, "delay_ms": 20}, {"text": "the end"})
+        before, after = os.path.join(self.work, "before"), os.path.join(self.work, "after")
+        self.tmux("new-session", "-d", "-x", "60", "-y", "20",
+                  f"stty -a | tail -n +2 > {before}; {e2e.options.mortise} -m {model} chat; "
+                  f"stty -a | tail -n +2 > {after}; sleep 60")
+        self.addCleanup(self.tmux, "kill-server")
+        self.shows("here\n>\n")
+        self.tmux("load-buffer", self.file("paste", "\n".join(LINES)))
+        self.tmux("paste-buffer", "-p")
+        self.shows("> [50 lines pasted]")
+        self.tmux("send-keys", "Enter")
+        self.shows("got it")
+        self.tmux("send-keys", "go on", "Enter")
+        self.shows("word word")
+        self.tmux("send-keys", "C-c")
+        self.shows("cancelled")
+        self.tmux("send-keys", "日本語の")
+        self.shows("> 日本語の")
+        self.tmux("resize-window", "-x", "40", "-y", "15")
+        self.tmux("send-keys", "テキスト")
+        screen = self.shows("> 日本語のテキスト")
+        self.assertEqual(screen.count("日本語の"), 1, screen)
+        self.tmux("send-keys", "Enter")
+        self.shows("the end")
+        self.tmux("send-keys", "/quit", "Enter")
+        self.wait_for(after)
+        until = time.monotonic() + e2e.SECONDS
+        while not os.path.getsize(after) and time.monotonic() < until:
+            time.sleep(0.01)
+        with open(before, encoding="utf-8") as one, open(after, encoding="utf-8") as other:
+            self.assertEqual(one.read(), other.read())
+
+
+if __name__ == "__main__":
+    e2e.main()
