@@ -205,7 +205,7 @@ static const char *run_tool(const struct call *call)
                 json_is_integer(json_object_get(arguments, "count")) &&
                 json_is_boolean(json_object_get(arguments, "loud"));
     json_decref(arguments);
-    return good ? "ok" : "Error: bad arguments";
+    return good ? "{\"text\":\"hello\",\"count\":3}" : "Error: bad arguments";
 }
 
 /* The model's calls and what came of them, as messages. */

@@ -165,7 +165,7 @@ static void answer_call(struct connection *connection, long number, const char *
     char count[32]; /* another one in each turn: the same call for ever would end the run */
     const char *const fragments[] = {"{\\\"text\\\":", "\\\"hello\\\"", count,
                                      ",\\\"loud\\\":true}"};
-    snprintf(count, sizeof(count), ",\\\"count\\\":%ld", number);
+    snprintf(count, sizeof(count), ",\\\"count\\\":%ld", number % 10);
     put_event(connection,
               CHUNK_HEAD "[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
                          "\"id\":\"call_bench_%04ld\",\"type\":\"function\",\"function\":"

@@ -117,12 +117,44 @@ static void test_checks_pairs(void **state)
         fill(&history, cases[i][0]);
         bool whole = history_check(history.items, history.count, &error);
         assert_int_equal(whole, cases[i][1] == NULL);
+        assert_int_equal(history_is_paired(&history), whole); /* known without a look */
         if (!whole) {
             assert_int_equal(error.kind, ERROR_INTERNAL);
             assert_string_equal(error.message, cases[i][1]);
         }
         history_release(&history);
     }
+}
+
+static bool refuse(void *self, const struct item *item, struct error *error)
+{
+    ++*(int *)self;
+    assert_int_equal(item->kind, ITEM_CALL);
+    return error_set(error, ERROR_CONFIG, "the disk is full");
+}
+
+/* D25: what is not written down does not enter. */
+static void test_a_journal_can_refuse(void **state)
+{
+    (void)state;
+    int asked = 0;
+    const struct journal journal = {.append = refuse, .self = &asked};
+    struct history history;
+    struct error error = ERROR_INIT;
+    fill(&history, "u");
+    history.journal = &journal;
+    assert_false(history_append(&history, item_of("c1"), &error));
+    assert_string_equal(error.message, "the disk is full");
+    assert_int_equal(asked, 1);
+    assert_int_equal(history.count, 1);
+    assert_false(history_has_call(&history, "1"));
+    assert_true(history_is_paired(&history));
+    history.journal = NULL;
+    assert_true(history_append(&history, item_of("c1"), &error));
+    assert_false(history_is_answered(&history, "1"));
+    assert_true(history_append(&history, item_of("o1"), &error));
+    assert_true(history_is_answered(&history, "1"));
+    history_release(&history);
 }
 
 static bool build_and_check(struct history *history)
@@ -162,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_knows_call_ids),
         cmocka_unit_test(test_finds_the_first_unanswered_call),
         cmocka_unit_test(test_checks_pairs),
+        cmocka_unit_test(test_a_journal_can_refuse),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
