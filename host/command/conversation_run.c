@@ -114,7 +114,8 @@ static int run(struct conversation *c, const char *prompt, size_t length)
     struct error error;
     enum session_state before = c->journal.session.state;
     size_t count = worker_history(c->worker)->count;
-    if (!set_state(c, SESSION_RUNNING, &error))
+    /* A prompt brings the state with it, so that there is none that runs without its prompt. */
+    if (!prompt && !set_state(c, SESSION_RUNNING, &error))
         return conversation_failed(c, &error);
     watch_signals(c);
     worker_result_release(result);

@@ -71,7 +71,8 @@ struct store_ops {
     /* Newest first; `each` returns false to end. */
     bool (*list)(struct store *store, bool (*each)(void *data, const struct session *session),
                  void *data, struct error *error);
-    /* All or none of the items is stored, and on disk when this returns. */
+    /* All or none of the items is stored, and on disk when this returns.  The session is running
+     * from here on: what came is part of a run. */
     bool (*append)(struct store *store, const char *id, struct item *const *items, size_t count,
                    struct error *error);
     bool (*call_started)(struct store *store, const char *id, const char *call_id,

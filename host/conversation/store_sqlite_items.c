@@ -92,11 +92,13 @@ bool store_sqlite_insert_start(struct store_sqlite *self, int64_t number, const 
     return sqlite_run_all(&run, error);
 }
 
-static bool touch(struct store_sqlite *self, int64_t number, struct error *error)
+static bool touch(struct store_sqlite *self, int64_t number, bool running, struct error *error)
 {
     struct sqlite_run run = sqlite_run_begin(&self->db, STATEMENT_TOUCH);
     sqlite_bind_integer(&run, store_sqlite_now());
     sqlite_bind_integer(&run, number);
+    if (running)
+        sqlite_bind_integer(&run, SESSION_RUNNING);
     return sqlite_run_all(&run, error);
 }
 
@@ -125,7 +127,7 @@ static bool write_items(struct store *store, const char *id, bool from_scratch,
     bool good = store_sqlite_number(self, id, &number, NULL, error) &&
                 (!from_scratch || clear(self, number, error)) &&
                 store_sqlite_insert(self, number, items, count, error) &&
-                touch(self, number, error);
+                touch(self, number, !from_scratch, error);
     if (sqlite_db_end(&self->db, good, error))
         return true;
     store_sqlite_forget(self);

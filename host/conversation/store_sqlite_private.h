@@ -18,7 +18,7 @@
     X(LATEST_SESSIONS, SESSION_COLUMNS "WHERE (?1 IS NULL OR cwd = ?1) AND (?2 = 0 OR state <> 0)" \
                                        " ORDER BY updated DESC, number DESC")                      \
     X(NUMBER_OF, "SELECT number, owner FROM sessions WHERE id = ?1")                               \
-    X(TOUCH, "UPDATE sessions SET updated = ?1 WHERE number = ?2")                                 \
+    X(TOUCH, "UPDATE sessions SET updated = ?1, state = coalesce(?3, state) WHERE number = ?2")    \
     X(UPDATE, "UPDATE sessions SET title = coalesce(?1, title), model = coalesce(?2, model),"      \
               " system = coalesce(?3, system) WHERE id = ?4")                                      \
     X(SET_STATE, "UPDATE sessions SET state = ?1 WHERE id = ?2")                                   \

@@ -3,7 +3,9 @@
 Every outcome is one of the documented exit codes, and what ends with 0 has said everything.
 """
 import concurrent.futures
+import json
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -108,6 +110,27 @@ class NoMemory(e2e.Case):
                 and events[-1]["text"] == "Done."
 
         self.check_all(["--json", "-m", model, "Greet Ada"], right)
+
+    def test_session(self):
+        """Each run has a store of its own, with one session in it."""
+        model = self.script({"text": "I ask.", "calls": [GREET]},
+                            {"text": "Done.", "expect": ["Hello, Ada!", "earlier"]})
+        header = {"mortise_session": 1, "id": "trip", "state": "idle"}
+        item = {"type": "message", "role": "user",
+                "content": [{"type": "input_text", "text": "earlier"}]}
+        lines = self.file("trip.jsonl", json.dumps(header) + "\n" + json.dumps({"item": item}) + "\n")
+        self.check(self.mortise("sessions", "import", lines), 0)
+        stored = os.path.join(self.home, ".local/share")
+        environment = self.environment
+
+        def own_store(extra):
+            folder = tempfile.mkdtemp(dir=self.root)
+            shutil.copytree(stored, folder, dirs_exist_ok=True)
+            return environment({**(extra or {}), "XDG_DATA_HOME": folder})
+
+        self.environment = own_store
+        arguments = ["-m", model, "--session", "trip", "Greet Ada"]
+        self.check_all(arguments, lambda done: done.out == "I ask.\nDone.\n")
 
     def test_settings(self):
         """A user's file that could not be read is not taken for one that is not there."""

@@ -219,6 +219,14 @@ class Resuming(Case):
         self.assertEqual(done.events[-1]["session"], "trip")
         self.assertEqual(self.noted(), ["noted"])
 
+    def test_refused_prompt(self):
+        """W19: a prompt that a hook refuses changes nothing."""
+        log = os.path.join(self.root, "hooks.log")
+        self.check(self.play({"text": "One."}, options=("--session", "trip")), 0)
+        self.config(plugin_config={"e2e_hooks": {"mode": "prompt_aborts", "log": log}})
+        self.check(self.play({"text": "no"}, options=("-c",)), 6)
+        self.assertEqual((self.state("trip"), len(self.items("trip"))), ("idle", 2))
+
     def test_cancelled(self):
         mark = os.path.join(self.root, "mark")
         wait = {"name": "wait_for_cancel", "arguments": {"mark": mark}}
