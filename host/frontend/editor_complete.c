@@ -28,7 +28,8 @@ static size_t common_part(struct editor *editor, const char *word, size_t length
 {
     size_t matches = 0;
     const char *name;
-    for (size_t i = 0; (name = editor->settings.candidate(editor->settings.candidate_data, i)); i++) {
+    const struct editor_settings *names = &editor->settings;
+    for (size_t i = 0; (name = names->candidate(names->candidate_data, i)); i++) {
         if (strncmp(name, word, length) != 0)
             continue;
         if (matches++ == 0) {

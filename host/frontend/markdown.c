@@ -188,7 +188,8 @@ static bool take_fence_line(struct markdown *markdown, const char *data, size_t 
     }
     for (unsigned i = 0; i < markdown->fence_indent && at < length && data[at] == ' '; i++)
         at++;
-    bool closes = line_closes_fence(data + at, length - at, markdown->fence, markdown->fence_length);
+    bool closes =
+        line_closes_fence(data + at, length - at, markdown->fence, markdown->fence_length);
     show_verbatim_line(markdown, data + at, length - at, closes ? STYLE_DIM : 0);
     if (closes)
         markdown->in_fence = false;
