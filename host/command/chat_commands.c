@@ -35,8 +35,8 @@ static void help(struct chat *chat, const char *operand)
     for (size_t i = 0; (command = command_numbered(i)); i++)
         output_printf(out, "  %-9s %-15s %s\n", command->name, command->operand, command->summary);
     output_own(out, "Keys:\n"
-                    "  Enter     sends; after a backslash, or as Alt-Enter, it begins another line\n"
-                    "  Ctrl-C    clears the line; during an answer it stops the answer, twice leaves\n"
+                    "  Enter     sends; after a backslash, or with Alt, it begins another line\n"
+                    "  Ctrl-C    clears the line; stops an answer, and twice leaves\n"
                     "  Tab       completes commands and names of tools\n"
                     "  Ctrl-D    leaves, on an empty line; Ctrl-R searches what you typed before\n"
                     "Pasted lines stay together until you press Enter.\n");
@@ -254,10 +254,12 @@ static void tell_unknown(struct chat *chat, const char *name)
     for (size_t i = 0; chat_command_name(i); i++)
         suggestion_consider(&suggestion, chat_command_name(i));
     if (suggestion.best)
-        error_set(&error, ERROR_USAGE, "no command '%s'; did you mean '%s'?", name, suggestion.best);
+        error_set(&error, ERROR_USAGE, "no command '%s'; did you mean '%s'?", name,
+                  suggestion.best);
     else
         error_set(&error, ERROR_USAGE,
-                  "no command '%s'; /help lists them; with a space before it, it is said to the model",
+                  "no command '%s'; /help lists them; with a space before it, it is said to the "
+                  "model",
                   name);
     tell_error(chat, &error);
 }

@@ -6,12 +6,12 @@
 
 #include "base/utf8.h"
 #include "frontend/markdown_span.h"
+#include "frontend/markdown_text.h"
 
 enum {
     DEFAULT_WIDTH = 80,
     NARROWEST = 20,
     WIDEST = 1000,
-    LONGEST_PIECE = 8 << 10, /* after which an open span is no span */
     LARGEST_TABLE = 256 << 10
 };
 
@@ -84,201 +84,6 @@ static void pay_blank(struct markdown *markdown, unsigned quotes)
     markdown->any = true;
 }
 
-/* ---- text with spans ---- */
-
-static void reset_spans(struct markdown *markdown)
-{
-    text_reset(&markdown->piece);
-    markdown->open_count = 0;
-    markdown->stuck = false;
-    markdown->run = 0;
-    markdown->run_length = 0;
-    markdown->previous = ' ';
-    markdown->before_run = ' ';
-    markdown->escaped = false;
-}
-
-static void show_piece(struct markdown *markdown)
-{
-    struct text *piece = &markdown->piece;
-    if (piece->failed)
-        output_fail(markdown->output, ENOMEM);
-    else if (piece->length)
-        markdown_show_spans(&markdown->wrap, piece->data, piece->length, markdown->style);
-    text_reset(piece);
-}
-
-static bool is_settled(const struct markdown *markdown)
-{
-    return markdown->open_count == 0 && !markdown->stuck && !markdown->escaped;
-}
-
-static void push(struct markdown *markdown, char what, unsigned length)
-{
-    if (markdown->open_count == MARKDOWN_MAX_OPEN)
-        markdown->stuck = true;
-    else
-        markdown->open[markdown->open_count++] = (struct markdown_open){what, length};
-}
-
-static const struct markdown_open *innermost(const struct markdown *markdown)
-{
-    return markdown->open_count ? &markdown->open[markdown->open_count - 1] : NULL;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n';
-}
-
-static bool is_word(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
-}
-
-static bool in_code(const struct markdown *markdown)
-{
-    return markdown->open_count && innermost(markdown)->what == '`';
-}
-
-/* The run of delimiters that ended before `next`: does it open or close? */
-static void end_run(struct markdown *markdown, char next)
-{
-    char what = markdown->run;
-    unsigned length = markdown->run_length;
-    const struct markdown_open *last = innermost(markdown);
-    bool matches = last && last->what == what && last->length == length;
-    bool may_open = !is_blank(next);
-    bool may_close = !is_blank(markdown->before_run);
-    markdown->run = 0;
-    markdown->run_length = 0;
-    if (what == '`') {
-        if (matches)
-            markdown->open_count--;
-        else if (!in_code(markdown))
-            push(markdown, what, length);
-        return;
-    }
-    if (what == '_' && is_word(next) && is_word(markdown->before_run))
-        return; /* inside a name */
-    if (may_close && matches)
-        markdown->open_count--;
-    else if (may_open)
-        push(markdown, what, length);
-    else if (may_close && last && last->what == what)
-        markdown->stuck = true;
-}
-
-/* Brackets: the text of a link, then its address. */
-static void note_bracket(struct markdown *markdown, char c)
-{
-    const struct markdown_open *last = innermost(markdown);
-    if (c == '[')
-        push(markdown, '[', 1);
-    else if (c == '(' && markdown->previous == ']')
-        push(markdown, '(', 1);
-    else if (c == '(' && last && last->what == '(')
-        push(markdown, '(', 1);
-    else if ((c == ']' && last && last->what == '[') || (c == ')' && last && last->what == '('))
-        markdown->open_count--;
-}
-
-/* What this byte of the text opens or closes. */
-static void note(struct markdown *markdown, char c)
-{
-    if (markdown->escaped) {
-        markdown->escaped = false;
-        return;
-    }
-    if (markdown->run && c == markdown->run) {
-        markdown->run_length++;
-        return;
-    }
-    if (markdown->run)
-        end_run(markdown, c);
-    if (c == '`' || (!in_code(markdown) && (c == '*' || c == '_' || c == '~'))) {
-        markdown->run = c;
-        markdown->run_length = 1;
-        markdown->before_run = markdown->previous;
-    } else if (!in_code(markdown)) {
-        markdown->escaped = c == '\\';
-        note_bracket(markdown, c);
-    }
-}
-
-static bool is_wide(const char *character, size_t length)
-{
-    size_t unused;
-    return length >= 3 && styled_char_width(styled_decode(character, length, &unused)) == 2;
-}
-
-/* One character of text that is no line end.  A run that ends here may settle everything:
- * that is why the piece is looked at before the character joins it. */
-static void add_character(struct markdown *markdown, const char *character, size_t length)
-{
-    bool blank = length == 1 && is_blank(character[0]);
-    bool wide = is_wide(character, length);
-    if (markdown->run && markdown->run != character[0])
-        end_run(markdown, character[0]);
-    if ((blank || wide) && is_settled(markdown))
-        show_piece(markdown);
-    if (blank && is_settled(markdown)) {
-        wrap_text(&markdown->wrap, character, length, 0);
-    } else {
-        note(markdown, character[0]);
-        text_append(&markdown->piece, character, length);
-        if (wide && is_settled(markdown))
-            show_piece(markdown);
-    }
-    if (markdown->piece.length > LONGEST_PIECE) {
-        show_piece(markdown);
-        reset_spans(markdown);
-    }
-    markdown->previous = character[0];
-}
-
-static void add_text(struct markdown *markdown, const char *data, size_t length)
-{
-    size_t n;
-    for (size_t i = 0; i < length; i += n) {
-        styled_decode(data + i, length - i, &n);
-        add_character(markdown, data + i, n);
-    }
-}
-
-/* The line of text is whole.  A span that is open may go on in the next line. */
-static void end_text_line(struct markdown *markdown)
-{
-    if (markdown->run)
-        end_run(markdown, '\n');
-    if (markdown->escaped) { /* a backslash at the line's end is a line break */
-        markdown->escaped = false;
-        if (markdown->piece.length)
-            markdown->piece.data[--markdown->piece.length] = '\0';
-    }
-    markdown->in_text = false;
-    if (markdown->context.in_paragraph && markdown->piece.length && !is_settled(markdown)) {
-        markdown->piece_spans_line = true;
-        return;
-    }
-    show_piece(markdown);
-    reset_spans(markdown);
-    wrap_newline(&markdown->wrap);
-}
-
-/* What was open stays open for ever: it is shown as it is written. */
-static void end_paragraph(struct markdown *markdown)
-{
-    if (markdown->piece_spans_line) {
-        markdown->piece_spans_line = false;
-        show_piece(markdown);
-        wrap_newline(&markdown->wrap);
-    }
-    reset_spans(markdown);
-    markdown->context.in_paragraph = false;
-}
-
 /* ---- lines ---- */
 
 static void end_table(struct markdown *markdown)
@@ -302,14 +107,12 @@ static void begin_paragraph_line(struct markdown *markdown, const struct line *l
     bool goes_on = markdown->context.in_paragraph && line->quotes == markdown->quotes;
     if (goes_on && markdown->piece_spans_line) {
         markdown->piece_spans_line = false;
-        note(markdown, '\n');
-        text_puts(&markdown->piece, " " MARKDOWN_LINE_END " ");
-        markdown->previous = '\n';
+        markdown_text_continue(markdown);
         begin_text(markdown, markdown->style);
         return;
     }
     if (!goes_on)
-        end_paragraph(markdown);
+        markdown_text_end_paragraph(markdown);
     if (line->indent == 0 && !goes_on)
         markdown->context.in_list = false;
     unsigned indent = markdown->context.in_list ? markdown->hang : 0;
@@ -385,7 +188,8 @@ static bool take_fence_line(struct markdown *markdown, const char *data, size_t 
     }
     for (unsigned i = 0; i < markdown->fence_indent && at < length && data[at] == ' '; i++)
         at++;
-    bool closes = line_closes_fence(data + at, length - at, markdown->fence, markdown->fence_length);
+    bool closes =
+        line_closes_fence(data + at, length - at, markdown->fence, markdown->fence_length);
     show_verbatim_line(markdown, data + at, length - at, closes ? STYLE_DIM : 0);
     if (closes)
         markdown->in_fence = false;
@@ -417,7 +221,7 @@ static size_t begin_line(struct markdown *markdown, const struct line *line, con
     if (line->kind != LINE_TABLE)
         end_table(markdown);
     if (line->kind != LINE_TEXT)
-        end_paragraph(markdown);
+        markdown_text_end_paragraph(markdown);
     size_t taken = length;
     switch (line->kind) {
     case LINE_TEXT:
@@ -481,10 +285,10 @@ static void look_at_line(struct markdown *markdown, bool ended)
         return;
     size_t taken = begin_line(markdown, &line, data, held->length);
     if (taken < held->length)
-        add_text(markdown, data + taken, held->length - taken);
+        markdown_text_add(markdown, data + taken, held->length - taken);
     text_reset(held);
     if (ended && markdown->in_text)
-        end_text_line(markdown);
+        markdown_text_end_line(markdown);
 }
 
 /* One character, so that it makes no difference how many come together. */
@@ -493,9 +297,9 @@ static void take_character(struct markdown *markdown, const char *character, siz
     bool line_end = character[0] == '\n';
     if (markdown->in_text) {
         if (line_end)
-            end_text_line(markdown);
+            markdown_text_end_line(markdown);
         else
-            add_character(markdown, character, length);
+            markdown_text_character(markdown, character, length);
         return;
     }
     if (!line_end)
@@ -534,7 +338,7 @@ void markdown_feed(struct markdown *markdown, const char *data, size_t length)
 {
     struct text *held = &markdown->held;
     if (!markdown->started)
-        reset_spans(markdown);
+        markdown_text_reset(markdown);
     markdown->started = true;
     if (markdown->ask_width)
         markdown->wrap.width = terminal_width(markdown->output);
@@ -555,14 +359,14 @@ void markdown_end(struct markdown *markdown)
     if (markdown->in_text || markdown->line.length)
         take_character(markdown, "\n", 1);
     end_table(markdown);
-    end_paragraph(markdown);
+    markdown_text_end_paragraph(markdown);
     wrap_end_line(&markdown->wrap);
     markdown_drop(markdown);
 }
 
 void markdown_drop(struct markdown *markdown)
 {
-    reset_spans(markdown);
+    markdown_text_reset(markdown);
     text_reset(&markdown->held);
     text_reset(&markdown->line);
     text_reset(&markdown->table);

@@ -24,6 +24,9 @@ DOORS = {
     "uthash.h": lambda file: file == "host/base/hash.h",
     "curl/curl.h": lambda file: file.startswith("host/provider/"),
     "sqlite3.h": lambda file: file == "host/conversation/sqlite_api.h",
+    "histedit.h": lambda file: file == "host/frontend/edit_api.h",
+    "md4c.h": lambda file: file == "host/frontend/text_api.h",
+    "utf8proc.h": lambda file: file == "host/frontend/text_api.h",
 }
 SDK_FOR_HOST = {"mortise/plugin.h"}
 
@@ -115,6 +118,9 @@ SELF_CHECK = [
     ("host/provider/a.c", '#include <curl/curl.h>', False),
     ("host/provider/a.c", '#include "plugin/a.h"', True),
     ("host/plugin/a.c", '#include <curl/curl.h>', True),
+    ("host/frontend/edit_api.h", '#include <histedit.h>', False),
+    ("host/frontend/a.c", '#include <histedit.h>', True),
+    ("host/command/a.c", '#include <md4c.h>', True),
     ("host/plugin/a.c", '#include <mortise/plugin.h>', False),
     ("host/plugin/a.c", '#include <mortise/tool.h>', True),
     ("host/config/a.h", '#include "timeline/a.h"', True),

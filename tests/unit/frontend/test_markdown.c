@@ -61,7 +61,8 @@ static void test_paragraphs(void **state)
     check("One\n\n\n\nTwo\n\n", "One\n\nTwo\n");
     check("a line\nand one below\n", "a line\nand one below\n");
     check("hard  \nbreak\\\nend", "hard\nbreak\nend\n");
-    check("no * emphasis * here, 2 * 3, snake_case_name", "no * emphasis * here, 2 * 3,\nsnake_case_name\n");
+    check("no * emphasis * here, 2 * 3, snake_case_name",
+          "no * emphasis * here, 2 * 3,\nsnake_case_name\n");
 }
 
 static void test_wrapping(void **state)
@@ -73,7 +74,8 @@ static void test_wrapping(void **state)
     check_width("これは「引用」です", "これは\n「引用」\nです\n", 8);
     check_width("- one two three", "• one two\n  three\n", 9);
     check_width("> one two three", DIM "│ " OFF "one two\n" DIM "│ " OFF "three\n", 9);
-    check_width("**one two three**", BOLD "one" OFF " " BOLD "two" OFF "\n" BOLD "three" OFF "\n", 9);
+    check_width("**one two three**",
+                BOLD "one" OFF " " BOLD "two" OFF "\n" BOLD "three" OFF "\n", 9);
 }
 
 static void test_spans(void **state)
@@ -116,7 +118,8 @@ static void test_headings_and_rules(void **state)
 static void test_lists(void **state)
 {
     (void)state;
-    check("Things:\n- one\n* **two**\n\n+ three\n", "Things:\n• one\n• " BOLD "two" OFF "\n\n• three\n");
+    check("Things:\n- one\n* **two**\n\n+ three\n",
+          "Things:\n• one\n• " BOLD "two" OFF "\n\n• three\n");
     check("1. one\n2. two\n10) ten", "1. one\n2. two\n10) ten\n");
     check("- a\n  - b\n    more\n- c\n  still c", "• a\n  • b\n    more\n• c\n  still c\n");
     check("- a\n\n  second\n\nafter", "• a\n\n  second\n\nafter\n");
@@ -161,7 +164,8 @@ static void test_tables(void **state)
 static void test_hostile_text(void **state)
 {
     (void)state;
-    check("a\033[2J\rb \302\2331A &#27;[2J &#x9b;x `\033]0;t\007`", "a[2Jb 1A &#27;[2J x " CODE "]0;t" OFF "\n");
+    check("a\033[2J\rb \302\2331A &#27;[2J &#x9b;x `\033]0;t\007`",
+          "a[2Jb 1A &#27;[2J x " CODE "]0;t" OFF "\n");
     check("[x](http://\033[2Jy)", LINK "x" OFF " " DIM "(http://[2Jy)" OFF "\n");
     check("bad \xff\xe3\x81 utf", "bad \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD utf\n");
     check("\xe3\x81", "\xEF\xBF\xBD\xEF\xBF\xBD\n");
