@@ -86,16 +86,16 @@ static enum editor_end read_input(struct chat *chat, struct text *line)
 /* ---- the loop ---- */
 
 /* Ctrl-C ends this run and not the chat; every run has its own token (D21). */
-static int ask(struct chat *chat, const struct text *prompt)
+void chat_run(struct chat *chat, const struct text *prompt)
 {
     struct conversation *conversation = chat->conversation;
     struct cancel *cancel = worker_cancel_token(conversation->worker);
     signals_watch(cancel);
-    chat->code = conversation_run(conversation, prompt->data, prompt->length);
-    int signal = signals_received();
+    chat->code = prompt ? conversation_run(conversation, prompt->data, prompt->length)
+                        : conversation_resume(conversation);
+    chat->signal = signals_received();
     signals_watch(NULL);
     cancel_unref(cancel);
-    return signal;
 }
 
 static bool is_empty(const struct text *line)
@@ -108,7 +108,7 @@ static void take_input(struct chat *chat, const struct text *line)
     if (line->data[0] == '/')
         chat_command(chat, line->data);
     else
-        ask(chat, line);
+        chat_run(chat, line);
 }
 
 /* On a terminal Ctrl-C ends what is going on; every other signal ends the chat. */

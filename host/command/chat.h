@@ -21,6 +21,9 @@ struct conversation *chat_conversation_new(struct app *app, const char *session,
                                            struct error *error);
 void chat_conversation_free(struct conversation *conversation); /* NULL is fine */
 
+/* A run with this prompt, or, without one, what waits to be resumed. */
+void chat_run(struct chat *chat, const struct text *prompt);
+
 /* "/help", "/tools", …; NULL behind the last. */
 const char *chat_command_name(size_t index);
 /* Carries out a line that begins with a slash. */

@@ -132,7 +132,7 @@ static void resume(struct chat *chat, const char *operand)
         if (other->journal.session.state == SESSION_IDLE)
             return;
     }
-    chat->code = conversation_resume(chat->conversation);
+    chat_run(chat, NULL);
 }
 
 static void leave(struct chat *chat, const char *operand)
