@@ -213,7 +213,7 @@ class Typing(Case):
         chat.process.send_signal(signal.SIGWINCH)
         chat.wait("hello")  # it is drawn again
         chat.say(" there")
-        seen = chat.prompt()
+        seen = chat.wait("word\n> ")  # each change of the size may draw the prompt again
         lines = [line for line in seen.splitlines() if line.startswith("word")]
         self.assertEqual(lines, [" ".join(["word"] * 6)] * 5, seen)
         self.quit(chat)
