@@ -19,6 +19,12 @@ struct chat_command {
 /* NULL behind the last. */
 static const struct chat_command *command_numbered(size_t index);
 
+/* Where commands say what they did: with --json there are only events on standard output. */
+static struct output *told(const struct chat *chat)
+{
+    return chat->app->json ? &chat->app->notes : &chat->app->out;
+}
+
 static void tell_error(struct chat *chat, const struct error *error)
 {
     chat->code = app_fail(chat->app, error);
@@ -28,7 +34,7 @@ static void tell_error(struct chat *chat, const struct error *error)
 
 static void help(struct chat *chat, const char *operand)
 {
-    struct output *out = &chat->app->out;
+    struct output *out = told(chat);
     (void)operand;
     output_own(out, "Type what you want to say.  What begins with a slash is a command:\n");
     const struct chat_command *command;
@@ -45,7 +51,7 @@ static void help(struct chat *chat, const char *operand)
 static void tools(struct chat *chat, const char *operand)
 {
     const struct registry *registry = worker_registry(chat->conversation->worker);
-    struct output *out = &chat->app->out;
+    struct output *out = told(chat);
     size_t shown = 0;
     for (size_t i = 0; i < registry_tool_count(registry); i++) {
         const struct tool *tool = registry_tool(registry, i);
@@ -78,10 +84,9 @@ static void model(struct chat *chat, const char *operand)
         tell_error(chat, &error);
         return;
     }
-    output_own(&chat->app->out, "model: ");
-    output_foreign(&chat->app->out, chat->conversation->model.data,
-                   chat->conversation->model.length);
-    output_own(&chat->app->out, "\n");
+    output_own(told(chat), "model: ");
+    output_foreign(told(chat), chat->conversation->model.data, chat->conversation->model.length);
+    output_own(told(chat), "\n");
 }
 
 static void system_prompt(struct chat *chat, const char *operand)
@@ -94,9 +99,9 @@ static void system_prompt(struct chat *chat, const char *operand)
         return;
     }
     const char *now = worker_system(worker);
-    output_own(&chat->app->out, now ? "system prompt: " : "no system prompt");
-    output_foreign(&chat->app->out, now ? now : "", now ? strlen(now) : 0);
-    output_end_line(&chat->app->out);
+    output_own(told(chat), now ? "system prompt: " : "no system prompt");
+    output_foreign(told(chat), now ? now : "", now ? strlen(now) : 0);
+    output_end_line(told(chat));
 }
 
 static void clear(struct chat *chat, const char *operand)
@@ -104,7 +109,7 @@ static void clear(struct chat *chat, const char *operand)
     struct error error;
     (void)operand;
     if (worker_clear_history(chat->conversation->worker, &error))
-        output_own(&chat->app->out, "the conversation begins anew\n");
+        output_own(told(chat), "the conversation begins anew\n");
     else
         tell_error(chat, &error);
 }
@@ -127,7 +132,7 @@ static void resume(struct chat *chat, const char *operand)
         }
         chat_conversation_free(chat->conversation);
         chat->conversation = other;
-        output_printf(&chat->app->out, "session %s, %zu items\n", conversation_session(other),
+        output_printf(told(chat), "session %s, %zu items\n", conversation_session(other),
                       worker_history(other->worker)->count);
         if (other->journal.session.state == SESSION_IDLE)
             return;
@@ -216,7 +221,7 @@ static void save(struct chat *chat, const char *path)
                                                      "/save talk.jsonl for JSON lines");
     text_release(&text);
     if (ok)
-        output_printf(&chat->app->out, "saved: %zu items\n", history->count);
+        output_printf(told(chat), "saved: %zu items\n", history->count);
     else
         tell_error(chat, &error);
 }
@@ -279,5 +284,5 @@ void chat_command(struct chat *chat, const char *line)
     else
         tell_unknown(chat, text_cstr(&name));
     text_release(&name);
-    output_flush(&chat->app->out);
+    output_flush(told(chat));
 }

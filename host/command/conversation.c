@@ -173,7 +173,7 @@ static bool describe_session(struct conversation *c, struct error *error)
     bool changed = differs(session->model, &c->model) || differs(session->system, &c->system);
     if (!remember(&session->model, &c->model) || !remember(&session->system, &c->system))
         return error_memory(error);
-    return !c->continued || !changed ||
+    return !c->journal.exists || !changed ||
            c->store->ops->update(c->store, session->id, NULL, session->model, text_cstr(&c->system),
                                  error);
 }

@@ -33,7 +33,10 @@ bool sqlite_db_fail(struct sqlite_db *db, int code, struct error *error)
                      (code & 0xff) == SQLITE_PERM;
     bool full = reason == ENOSPC && (code & 0xff) == SQLITE_IOERR;
     return error_set(error, no_access ? ERROR_CONFIG : ERROR_INTERNAL, "session store '%s': %s%s%s%s",
-                     db->path, db->handle ? db->api->errmsg(db->handle) : "cannot be opened",
+                     db->path,
+                     full         ? "the disk is full"
+                     : db->handle ? db->api->errmsg(db->handle)
+                                  : "cannot be opened",
                      no_access && reason ? ": " : "", no_access && reason ? strerror(reason) : "",
                      advice(full ? SQLITE_FULL : code));
 }

@@ -103,6 +103,10 @@ class Case(unittest.TestCase):
         env = {name: os.environ[name] for name in kept if name in os.environ}
         env.update(HOME=self.home, LC_ALL="C.UTF-8")
         env.update(extra or {})
+        # Without this LeakSanitizer (GCC 12) takes a block of thread-local storage that happens to
+        # begin at a certain place in its page for one of an older glibc, and crashes.
+        own = [env["ASAN_OPTIONS"]] if env.get("ASAN_OPTIONS") else []
+        env["ASAN_OPTIONS"] = ":".join(["intercept_tls_get_addr=0", *own])
         return {name: value for name, value in env.items() if value is not None}
 
     def start(self, *arguments, env=None, **how):

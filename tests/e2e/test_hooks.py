@@ -1,6 +1,8 @@
 """Hooks in the real binary: what each verdict and each change does to a run."""
+import itertools
 import json
 import os
+import shutil
 
 import e2e
 
@@ -190,6 +192,93 @@ class PreToolCall(Case):
         self.assertIn("not allowed here", done.of_type("tool_result")[0]["result"])
         done = self.hooked("changes_result", "tools", "call", "echo", GOOD)
         self.assertEqual(self.check(done, 0).of_type("tool_result")[0]["result"], "changed result")
+
+
+class Failing(Case):
+    """D26: no tool runs, and nothing is asked, when the hook that decides about it fails."""
+
+    def setUp(self):
+        super().setUp()
+        self.notes = os.path.join(self.root, "notes.txt")
+        self.note = {"name": "note", "arguments": {"file": self.notes, "text": "noted"}}
+
+    def test_before_a_call(self):
+        """Nothing of the batch runs, not even the calls that it let through."""
+        for mode, reason in (("call_fails", "no policy"), ("call_goes_on", "verdict")):
+            done = self.play(mode, {"calls": [self.note, self.note]}, {"text": "no"})
+            self.check_stopped(done, "PreToolCall", reason, status="hook_failed")
+            self.assertFalse(os.path.exists(self.notes), mode)
+            results = done.of_type("tool_result")
+            self.assertEqual([result["success"] for result in results], [False, False])
+            self.assertEqual(len(done.of_type("turn_start")), 1)
+            os.remove(self.log)
+
+    def test_after_a_call(self):
+        done = self.play("result_fails", {"calls": [self.note, ECHO]}, {"text": "no"})
+        self.check_stopped(done, "PostToolCall", "no filter", status="hook_failed")
+        self.assertEqual(len(done.of_type("tool_result")), 2)
+
+    def test_before_a_request(self):
+        done, requests = self.serve("request_fails",
+                                    e2e.openai_reply(calls=[("c1", "echo", GOOD)]),
+                                    e2e.openai_reply("no"))
+        self.check_stopped(done, "PreLlmRequest", "no index", status="hook_failed")
+        self.assertEqual(len(requests), 1)
+
+    def test_who_decides_cannot_be_ignored(self):
+        calls = {"calls": [self.note, self.note]}
+        for mode in ("prompt_fails", "call_fails"):
+            settings = {"mode": mode, "log": self.log, "on_failure": "ignore"}
+            self.config(plugin_config={"e2e_hooks": settings})
+            done = self.mortise("--json", "-P", e2e.options.fixtures, "-m",
+                                self.script(calls, {"text": "no"}), "the prompt")
+            self.assertEqual((self.check(done, 6).events[-1]["status"]), "hook_failed")
+            self.assertFalse(os.path.exists(self.notes), mode)
+
+
+class Order(e2e.Case):
+    """D27: priority, then the plugin's name; the order of folders and files is no matter."""
+
+    RUNS = 100
+
+    def setUp(self):
+        super().setUp()
+        self.folders = os.path.join(os.path.dirname(e2e.options.fixtures), "rewriters")
+
+    def rewritten(self, folders):
+        """What the tool gets of a text that every plugin in these folders adds its name to."""
+        options = [word for folder in folders for word in ("-P", folder)]
+        done = self.mortise("--json", *options, "-P", e2e.options.fixtures, "-m",
+                            self.script({"calls": [ECHO]}, {"text": "ok"}), "the prompt")
+        return self.check(done, 0).of_type("tool_result")[0]["result"]
+
+    def test_two_that_rewrite_the_same_arguments(self):
+        orders = list(itertools.permutations(os.path.join(self.folders, name)
+                                             for name in ("alder", "birch")))
+        results = {self.rewritten(orders[run % 2]) for run in range(self.RUNS)}
+        self.assertEqual(results, {"said alder birch"})
+
+    def test_priority_is_first(self):
+        for folders in itertools.permutations(os.path.join(self.folders, name)
+                                              for name in ("alder", "birch", "zelkova")):
+            self.assertEqual(self.rewritten(folders), "said zelkova alder birch")
+
+    def test_names_of_files_do_not_count(self):
+        """In one folder, made in either order, with names that say the opposite."""
+        files = {"alder": "z.so", "birch": "y.so", "zelkova": "zz.so"}
+        for number, names in enumerate((sorted(files), sorted(files, reverse=True))):
+            folder = self.folder(f"plugins{number}")
+            for name in names:
+                shutil.copy(os.path.join(self.folders, name, f"e2e_{name}.so"),
+                            os.path.join(folder, files[name]))
+            self.assertEqual(self.rewritten([folder]), "said zelkova alder birch")
+
+    def test_hooks_are_listed_in_this_order(self):
+        options = [word for name in ("birch", "zelkova", "alder")
+                   for word in ("-P", os.path.join(self.folders, name))]
+        listed = self.check(self.mortise(*options, "hooks"), 0).out
+        places = [listed.index(name) for name in ("zelkova", "alder", "birch")]
+        self.assertEqual(places, sorted(places), listed)
 
 
 class PostToolCall(Case):

@@ -80,6 +80,10 @@ static mortise_verdict pre_llm_request(void *state, mortise_hook *hook,
         hook->ops->remove_item(hook, 1); /* the call, but not its result */
     if (is(self, "request_appends") && event->turn == 0)
         mortise_hook_append_text(hook, "user", "appended for good");
+    if (is(self, "request_fails") && event->turn == 1) {
+        mortise_hook_reason(hook, "no index");
+        return MORTISE_HOOK_FAILED;
+    }
     if (is(self, "request_aborts") && event->turn == 1) {
         mortise_hook_reason(hook, "enough");
         return MORTISE_ABORT;
@@ -131,6 +135,12 @@ static mortise_verdict pre_tool_call(void *state, mortise_hook *hook,
         mortise_hook_reason(hook, "stop here");
         return MORTISE_ABORT;
     }
+    if (is(self, "call_fails") && event->index == 1) {
+        mortise_hook_reason(hook, "no policy");
+        return MORTISE_HOOK_FAILED;
+    }
+    if (is(self, "call_goes_on") && event->index == 1)
+        return MORTISE_CONTINUE_WITH; /* not at this event */
     if (is(self, "call_pauses") && event->index == 1) {
         mortise_hook_reason(hook, "ask a person");
         return MORTISE_PAUSE;
@@ -146,6 +156,10 @@ static mortise_verdict post_tool_call(void *state, mortise_hook *hook,
     write_log(self, "post_tool_call", event->result, event->result_length);
     if (is(self, "changes_result"))
         hook->ops->set_result(hook, false, changed, sizeof(changed) - 1);
+    if (is(self, "result_fails") && event->index == 0) {
+        mortise_hook_reason(hook, "no filter");
+        return MORTISE_HOOK_FAILED;
+    }
     if (is(self, "result_aborts") && event->index == 0) {
         mortise_hook_reason(hook, "I have seen enough");
         return MORTISE_ABORT;
