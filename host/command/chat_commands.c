@@ -140,6 +140,22 @@ static void resume(struct chat *chat, const char *operand)
     chat_run(chat, NULL);
 }
 
+static void lock(struct chat *chat, const char *operand)
+{
+    struct worker *worker = chat->conversation->worker;
+    (void)operand;
+    worker_lock(worker);
+    output_printf(told(chat), "locked: %zu items, the tools and the system prompt\n",
+                  worker_locked_prefix(worker));
+}
+
+static void unlock(struct chat *chat, const char *operand)
+{
+    (void)operand;
+    worker_unlock(chat->conversation->worker);
+    output_own(told(chat), "unlocked\n");
+}
+
 static void leave(struct chat *chat, const char *operand)
 {
     (void)operand;
@@ -234,6 +250,8 @@ static const struct chat_command commands[] = {
     {"/model", "[NAME]", "the model; another one goes on with this conversation", model},
     {"/system", "[TEXT]", "the system prompt; another one; `none` for none", system_prompt},
     {"/clear", "", "forget what was said", clear},
+    {"/lock", "", "keep all this as it is, so that the provider's cache is used", lock},
+    {"/unlock", "", "let it be changed again", unlock},
     {"/sessions", "", "the conversations that are kept", sessions},
     {"/resume", "[SESSION]", "go on with one of them, or with the run that was stopped", resume},
     {"/save", "FILE", "write this one down, as Markdown or, to FILE.jsonl, as JSON lines", save},

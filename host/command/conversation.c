@@ -296,7 +296,11 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     c->context.session = conversation_session(c);
     signals_watch(c->cancel);
     c->worker = make_worker(c, c->client, c->cancel, error);
-    return c->worker && restore(c, error) && attach_frontend(c, c->worker, error);
+    if (!c->worker || !restore(c, error) || !attach_frontend(c, c->worker, error))
+        return false;
+    if (settings_flag(&app->settings, SETTING_LOCK))
+        worker_lock(c->worker);
+    return true;
 }
 
 /* ---- changes between runs ---- */
@@ -321,6 +325,8 @@ static bool replace_worker(struct conversation *c, struct client *client, struct
         cancel_unref(cancel);
         return false;
     }
+    if (worker_state(c->worker) == WORKER_CACHE_LOCKED)
+        worker_lock(worker);
     worker_free(c->worker);
     cancel_unref(c->cancel);
     c->worker = worker;

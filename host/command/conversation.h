@@ -69,7 +69,8 @@ int conversation_run(struct conversation *conversation, const char *prompt, size
 /* Goes on with what was paused, limited or interrupted. */
 int conversation_resume(struct conversation *conversation);
 /* Between runs.  Another model, by its name: history, tools and system prompt stay; or another
- * system prompt (NULL: none).  The session remembers both.  On an error nothing has changed. */
+ * system prompt (NULL: none).  The session remembers both; when only that fails, it is the
+ * error, and the change holds as long as this conversation. */
 bool conversation_change_model(struct conversation *conversation, const char *model,
                                struct error *error);
 bool conversation_change_system(struct conversation *conversation, const char *system,

@@ -64,6 +64,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "how hard the model thinks before it answers")                                               \
     X(STRATEGY, "strategy", 0, "auto|ordered|sequential|parallel", SETTING_CHOICE, PROJECT_OK,     \
       "auto", "how the calls of one answer run")                                                   \
+    X(LOCK, "lock", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                                    \
+      "keep system prompt, tools and what was said as they are, for the provider's cache")         \
     X(TIMEOUT, "timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, NULL, "for the whole run")     \
     X(CONNECT_TIMEOUT, "connect-timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, "20",          \
       "for the connection to the server")                                                          \

@@ -331,6 +331,27 @@ class Commands(Case):
         self.assertIn("did you mean '/help'?", chat.prompt())
         self.quit(chat)
 
+    def test_lock(self):
+        model = self.script({"text": "Hello."}, {"text": "Again.", "expect": ["Be brief."]})
+        chat = self.chat("-m", model)
+        chat.say("hi")
+        chat.wait("Hello.")
+        chat.prompt()
+        chat.say("/lock")
+        self.assertIn("locked: 2 items", chat.prompt())
+        chat.say("/system Be brief.")
+        self.assertIn("locked", chat.prompt())
+        chat.say("/clear")
+        self.assertIn("locked", chat.prompt())
+        chat.say("/unlock")
+        chat.prompt()
+        chat.say("/system Be brief.")
+        chat.prompt()
+        chat.say("go on")
+        chat.wait("Again.")
+        chat.prompt()
+        self.quit(chat)
+
     def test_tools(self):
         chat = self.chat("-m", "offline", "-P", e2e.options.fixtures)
         chat.say("/tools")

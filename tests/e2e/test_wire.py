@@ -161,6 +161,23 @@ class WireTests:
         return self.mortise("-m", self.wire.model, "--base-url", server.url + self.wire.base,
                             *arguments, prompt, env=self.wire.env)
 
+    def test_locked_session(self):
+        """D17: what is locked stands in front of every request, and its hash tells."""
+        replies = (self.wire.reply("Hello."), self.wire.reply("I greet.", EVERY_CALL),
+                   self.wire.reply("Done."), self.wire.reply("Bye."))
+        with e2e.Server(*replies) as server:
+            plain = self.check(self.ask(server, "--json", "--session", "s"), 0)
+            locked = self.check(self.ask(server, "--json", "-c", "--lock", prompt="Once more"), 0)
+            self.check(self.ask(server, "--json", "-c", prompt="And now?"), 0)
+        self.assertNotIn("prefix_sha256", plain.of_type("turn_start")[0])
+        hashes = [turn["prefix_sha256"] for turn in locked.of_type("turn_start")]
+        self.assertEqual(len(hashes), 2)
+        self.assertEqual(len(set(hashes)), 1)
+        self.assertRegex(hashes[0], r"\A[0-9a-f]{64}\Z")
+        sent = [self.wire.model.split("/")[0], *(json.dumps(body) for body in server.bodies)]
+        mark = "cache_control" if sent[0] == "anthropic" else "prompt_cache_key"
+        self.assertEqual([mark in body for body in sent[1:]], [False, True, True, False])
+
     def test_several_bad_calls_and_a_good_one(self):
         replies = (self.wire.reply("I greet them.", EVERY_CALL), self.wire.reply("Hello, Ada!"))
         with e2e.Server(*replies) as server:
