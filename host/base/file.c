@@ -84,3 +84,17 @@ bool file_make_folders(char *path, struct error *error)
     }
     return true;
 }
+
+bool file_write_fd(int fd, const char *data, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(fd, data, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        data += n;
+        length -= (size_t)n;
+    }
+    return true;
+}

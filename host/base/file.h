@@ -19,4 +19,7 @@ bool file_read_fd(int fd, const char *name, size_t max, struct text *out, struct
  * before when it returns. */
 bool file_make_folders(char *path, struct error *error);
 
+/* Writes all of it, whatever signals come.  False with errno set. */
+bool file_write_fd(int fd, const char *data, size_t length);
+
 #endif

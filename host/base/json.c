@@ -230,6 +230,24 @@ void json_half_end(struct json_half *half, struct text *out)
     half->high = 0;
 }
 
+static bool is_listed(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+const char *json_unknown_member(const json_t *object, const char *const *known)
+{
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+        if (!is_listed(known, key))
+            return key;
+    }
+    return NULL;
+}
+
 const char *json_member_string(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));

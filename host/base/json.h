@@ -38,6 +38,9 @@ void json_join_halves(struct json_half *half, struct text *out, const char *data
                       bool lone);
 void json_half_end(struct json_half *half, struct text *out);
 
+/* The first member that is not among `known`, a NULL-terminated list; NULL: none. */
+const char *json_unknown_member(const json_t *object, const char *const *known);
+
 /* The string member `key`, or NULL when it is absent, null or no string. */
 const char *json_member_string(const json_t *object, const char *key);
 /* Its length beside it; `length` is set to 0 when NULL is returned. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/suggest.h"
@@ -198,16 +199,11 @@ static void write_markdown(const struct item *item, struct text *out)
 static bool write_file(const char *path, const struct text *text, struct error *error)
 {
     int fd = text->failed ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    const char *data = text_cstr(text);
-    size_t left = text->length;
-    ssize_t n = 0;
     if (text->failed)
         return error_memory(error);
     if (fd < 0)
         return error_set(error, ERROR_USAGE, "cannot write '%s': %s", path, strerror(errno));
-    for (; left > 0 && (n = write(fd, data, left)) > 0; left -= (size_t)n)
-        data += n;
-    int failure = left > 0 ? errno : 0;
+    int failure = file_write_fd(fd, text_cstr(text), text->length) ? 0 : errno;
     if (close(fd) != 0 && !failure)
         failure = errno;
     if (failure)

@@ -23,7 +23,7 @@ struct sqlite_db {
 };
 
 /* Opens the file, which is there, with every commit on disk before it returns.  `sql` are the
- * statements of sqlite_begin(), prepared when they are first used. */
+ * statements of sqlite_run_begin(), prepared when they are first used. */
 bool sqlite_db_open(struct sqlite_db *db, const char *path, const char *const *sql, size_t count,
                     struct error *error);
 void sqlite_db_close(struct sqlite_db *db);

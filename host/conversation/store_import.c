@@ -22,17 +22,9 @@ static bool refuse(struct error *error, const char *what)
 
 static bool check_members(json_t *object, const char *const *known, struct error *error)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(object, key, value)
-    {
-        size_t i = 0;
-        while (known[i] && strcmp(known[i], key) != 0)
-            i++;
-        if (!known[i])
-            return error_set(error, ERROR_BAD_REQUEST, "member '%s' is not known", key);
-    }
-    return true;
+    const char *unknown = json_unknown_member(object, known);
+    return !unknown ||
+           error_set(error, ERROR_BAD_REQUEST, "member '%s' is not known", unknown);
 }
 
 /* ---- the header ---- */

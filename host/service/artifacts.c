@@ -25,20 +25,6 @@ static void append_component(struct text *path, const char *name)
         text_putc(path, '_');
 }
 
-static bool write_all(int fd, const char *data, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(fd, data, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        data += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
 /* A file that did not exist before; the path ends in its number if it needed one. */
 static int create_file(struct text *path)
 {
@@ -65,7 +51,7 @@ bool artifacts_save(const struct artifacts *store, const char *owner, const char
     if (!file_make_folders(path->data, error))
         return false;
     int fd = create_file(path);
-    bool ok = fd >= 0 && write_all(fd, data, length);
+    bool ok = fd >= 0 && file_write_fd(fd, data, length);
     int reason = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
