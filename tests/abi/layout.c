@@ -5,6 +5,7 @@
  * becomes what it is then.
  */
 #include <mortise/plugin.h>
+#include <mortise/services.h>
 
 #define SIZE(type, bytes)         _Static_assert(sizeof(type) == (bytes), #type)
 #define AT(type, member, offset)  _Static_assert(offsetof(type, member) == (offset), #type "." #member)
@@ -30,7 +31,7 @@ SIZE(mortise_list, 16);
 AT(mortise_list, items, 0);
 AT(mortise_list, count, 8);
 
-SIZE(mortise_field, 72);
+SIZE(mortise_field, 88);
 AT(mortise_field, name, 0);
 AT(mortise_field, description, 8);
 AT(mortise_field, kind, 16);
@@ -42,6 +43,8 @@ AT(mortise_field, max, 40);
 AT(mortise_field, fallback, 48);
 AT(mortise_field, choices, 56);
 AT(mortise_field, record, 64);
+AT(mortise_field, pattern, 72);
+AT(mortise_field, format, 80);
 
 SIZE(mortise_shape, 24);
 AT(mortise_shape, size, 0);
@@ -50,7 +53,7 @@ AT(mortise_shape, field_size, 8);
 AT(mortise_shape, field_count, 12);
 AT(mortise_shape, fields, 16);
 
-SIZE(mortise_tool_meta, 64);
+SIZE(mortise_tool_meta, 72);
 AT(mortise_tool_meta, size, 0);
 AT(mortise_tool_meta, flags, 4);
 AT(mortise_tool_meta, name, 8);
@@ -60,6 +63,7 @@ AT(mortise_tool_meta, input_schema, 32);
 AT(mortise_tool_meta, output_schema, 40);
 AT(mortise_tool_meta, scopes, 48);
 AT(mortise_tool_meta, title, 56);
+AT(mortise_tool_meta, examples, 64);
 
 SIZE(mortise_tool, 40);
 AT(mortise_tool, size, 0);
@@ -78,7 +82,7 @@ AT(mortise_attachment, data, 24);
 AT(mortise_attachment, length, 32);
 AT(mortise_attachment, uri, 40);
 
-SIZE(mortise_call_ops, 104);
+SIZE(mortise_call_ops, 112);
 AT(mortise_call_ops, size, 0);
 AT(mortise_call_ops, reserved, 4);
 AT(mortise_call_ops, reply, 8);
@@ -93,6 +97,7 @@ AT(mortise_call_ops, remaining_ms, 72);
 AT(mortise_call_ops, context, 80);
 AT(mortise_call_ops, alloc, 88);
 AT(mortise_call_ops, finish, 96);
+AT(mortise_call_ops, service, 104);
 
 SIZE(mortise_call, 24);
 AT(mortise_call, size, 0);
@@ -229,6 +234,70 @@ AT(mortise_host, log, 16);
 AT(mortise_host, config, 24);
 AT(mortise_host, service, 32);
 
+SIZE(mortise_artifact, 48);
+AT(mortise_artifact, version, 4);
+AT(mortise_artifact, name, 8);
+AT(mortise_artifact, mime_type, 16);
+AT(mortise_artifact, saved_ms, 24);
+AT(mortise_artifact, length, 32);
+AT(mortise_artifact, data, 40);
+
+SIZE(mortise_artifacts, 32);
+AT(mortise_artifacts, save, 8);
+AT(mortise_artifacts, load, 16);
+AT(mortise_artifacts, list, 24);
+
+SIZE(mortise_memory_entry, 48);
+AT(mortise_memory_entry, id, 8);
+AT(mortise_memory_entry, saved_ms, 16);
+AT(mortise_memory_entry, text, 24);
+AT(mortise_memory_entry, length, 32);
+AT(mortise_memory_entry, score, 40);
+
+SIZE(mortise_memory, 32);
+AT(mortise_memory, add, 8);
+AT(mortise_memory, search, 16);
+AT(mortise_memory, forget, 24);
+
+SIZE(mortise_state_service, 40);
+AT(mortise_state_service, get, 8);
+AT(mortise_state_service, set, 16);
+AT(mortise_state_service, replace, 24);
+AT(mortise_state_service, keys, 32);
+
+SIZE(mortise_secrets, 16);
+AT(mortise_secrets, get, 8);
+
+SIZE(mortise_http_header, 16);
+AT(mortise_http_header, name, 0);
+AT(mortise_http_header, value, 8);
+
+SIZE(mortise_http_request, 96);
+AT(mortise_http_request, flags, 4);
+AT(mortise_http_request, method, 8);
+AT(mortise_http_request, url, 16);
+AT(mortise_http_request, headers, 24);
+AT(mortise_http_request, header_count, 32);
+AT(mortise_http_request, body, 40);
+AT(mortise_http_request, body_length, 48);
+AT(mortise_http_request, timeout_ms, 56);
+AT(mortise_http_request, max_bytes, 64);
+AT(mortise_http_request, max_redirects, 72);
+AT(mortise_http_request, received, 80);
+AT(mortise_http_request, received_data, 88);
+
+SIZE(mortise_http_response, 56);
+AT(mortise_http_response, status, 4);
+AT(mortise_http_response, headers, 8);
+AT(mortise_http_response, header_count, 16);
+AT(mortise_http_response, content_type, 24);
+AT(mortise_http_response, url, 32);
+AT(mortise_http_response, body, 40);
+AT(mortise_http_response, body_length, 48);
+
+SIZE(mortise_http, 16);
+AT(mortise_http, send, 8);
+
 #endif
 
 VALUE(MORTISE_OK, 0);
@@ -240,6 +309,7 @@ VALUE(MORTISE_NO_MEMORY, -4);
 VALUE(MORTISE_DENIED, -5);
 VALUE(MORTISE_NOT_FOUND, -6);
 VALUE(MORTISE_INVALID, -7);
+VALUE(MORTISE_CONFLICT, -8);
 
 VALUE(MORTISE_INTERNAL, 0);
 VALUE(MORTISE_INVALID_INPUT, 1);

@@ -68,7 +68,8 @@ enum {
     MORTISE_NO_MEMORY   = -4,
     MORTISE_DENIED      = -5, /* not allowed to this plugin, or not at this place */
     MORTISE_NOT_FOUND   = -6,
-    MORTISE_INVALID     = -7  /* what was passed in cannot be used */
+    MORTISE_INVALID     = -7, /* what was passed in cannot be used */
+    MORTISE_CONFLICT    = -8  /* somebody else was faster: look again */
 };
 
 typedef struct mortise_stamp {
@@ -142,10 +143,14 @@ typedef struct mortise_field {
     uint32_t flags;              /* MORTISE_REQUIRED, … */
     uint32_t offset;             /* of the value in the struct */
     uint32_t seen_offset;        /* of a bool that tells whether the model gave it */
-    double min, max;             /* of the value; for strings its length in bytes, for lists their length */
+    double min, max;             /* of the value; for strings their length in characters (code
+                                  * points), for lists the number of their items */
     const char *fallback;        /* JSON text that stands in when it is absent, or NULL */
     const char *const *choices;  /* strings that are allowed, NULL-terminated, or NULL */
     const mortise_shape *record; /* of MORTISE_OBJECT and MORTISE_RECORDS */
+    const char *pattern;         /* strings: a regular expression as in JSON Schema, or NULL */
+    const char *format;          /* strings: "date-time", "date", "time", "email", "uri", "uuid",
+                                  * "ipv4", "ipv6" or "hostname", which are checked, or NULL */
 } mortise_field;
 
 /* A struct, described field by field. */
@@ -182,6 +187,8 @@ typedef struct mortise_tool_meta {
     const char *output_schema; /* of the result, or NULL */
     const char *const *scopes; /* what the caller must hold, NULL-terminated, or NULL */
     const char *title;         /* a name for people, or NULL */
+    const char *const *examples; /* arguments as JSON objects, which the model is shown;
+                                  * NULL-terminated, or NULL */
 } mortise_tool_meta;
 
 typedef struct mortise_call mortise_call;
@@ -207,10 +214,15 @@ struct mortise_tool {
 
 enum {
     MORTISE_TEXT_RESULT = 0, /* plain text, given to the model as it is */
-    MORTISE_JSON_RESULT = 1  /* JSON text, given to the model as it is */
+    /* JSON text, given to the model as it is.  An object with a list "inline_data" (of
+     * {"mime_type", "data", "name"}, the data in base64 or as a list of bytes) or "file_data" (of
+     * {"mime_type", "uri", "name"}) is taken apart: these are attachments, and the result is its
+     * member "response", or else what remains. */
+    MORTISE_JSON_RESULT = 1
 };
 
-/* A file or an image that goes with the result. */
+/* A file or an image that goes with the result.  What the model's provider cannot take is
+ * replaced by a line that says so. */
 typedef struct mortise_attachment {
     uint32_t size;
     uint32_t reserved;
@@ -258,8 +270,14 @@ typedef struct mortise_call_ops {
     /* Milliseconds until the call must be finished; -1: no limit. */
     int64_t (*remaining_ms)(mortise_call *call);
 
-    /* What is known of the call: "call", "session", "user", "tenant", "agent",
-     * "invocation", "workspace", "batch_index", …  NULL: not known.  Lives as long as the call. */
+    /* What is known of the call; NULL: not known.  Lives as long as the call.
+     *   "call"         its id                     "invocation"   the id of the run
+     *   "user"         who asks, or "anonymous"   "session"      the id of the session
+     *   "tenant"       for whom                   "agent"        the agent's name
+     *   "app"          the application's name     "workspace"    the folder to work in
+     *   "batch_index"  from 0, in the response    "batch_size"   calls in the response
+     *   "scopes"       what the caller holds, separated by spaces
+     *   "metadata"     of the request, a JSON object; "metadata.KEY" is one string of it */
     const char *(*context)(mortise_call *call, const char *key);
 
     /* Zeroed memory that dies with the call; NULL: none left. */
@@ -268,6 +286,10 @@ typedef struct mortise_call_ops {
     /* Ends a call whose run() returned MORTISE_PENDING; nothing of the call may be used
      * afterwards.  A second one is ignored and logged. */
     void (*finish)(mortise_call *call, mortise_status status);
+
+    /* A table of functions by versioned id (mortise/services.h), or NULL when this host, or this
+     * configuration, has none.  Lives as long as the plugin. */
+    const void *(*service)(mortise_call *call, const char *id);
 } mortise_call_ops;
 
 struct mortise_call {
@@ -501,13 +523,14 @@ struct mortise_host {
      * Lives as long as the plugin.  [thread-safe] */
     const char *(*config)(const mortise_host *host);
 
-    /* A table of functions by versioned id such as "mortise.artifacts/1", or NULL when this
-     * host, or this configuration, has none.  Lives as long as the plugin.  [thread-safe] */
+    /* The same as mortise_call_ops.service, for what needs no call.  [thread-safe] */
     const void *(*service)(const mortise_host *host, const char *id);
 };
 
 /* The host lives as long as the plugin.  Returns the plugin, or NULL after refuse().  Called
- * exactly once.  [load] */
+ * once for each time that the plugin is loaded: a reload of the same file calls it again, with
+ * another host, while calls of the earlier plugin may still run, so each time it makes a new
+ * plugin.  [load] */
 MORTISE_EXPORT mortise_plugin *tool_definition(const mortise_host *host);
 MORTISE_EXPORT extern const mortise_stamp mortise_plugin_stamp;
 
