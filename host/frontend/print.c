@@ -65,6 +65,8 @@ static void show_call(struct print *print, const struct event *event)
     show_string(print, event->as.tool_call.name);
     output_own(print->notes, " ");
     show_short(print, event->as.tool_call.arguments);
+    if (event->as.tool_call.long_running)
+        output_own(print->notes, " (works on in the background)");
     end_note(print);
 }
 

@@ -65,8 +65,11 @@ static void op_reason(mortise_hook *hook, const char *text, size_t length)
 
 static const char *op_context(mortise_hook *hook, const char *key)
 {
-    const struct hook_setting *setting = from_face(hook)->setting;
-    return setting->context && key ? setting->context(setting->context_data, key) : NULL;
+    struct asked_hook *asked = from_face(hook);
+    const struct hook_setting *setting = asked->setting;
+    if (!setting->context || !key)
+        return NULL;
+    return setting->context(setting->context_data, key, &asked->memory);
 }
 
 static void *op_alloc(mortise_hook *hook, size_t bytes)

@@ -190,6 +190,8 @@ static void write_tool_call(struct text *out, const struct event *event)
         put_slice(out, "arguments_raw", event->as.tool_call.arguments);
     }
     json_put_boolean(out, "valid", event->as.tool_call.valid);
+    if (event->as.tool_call.long_running)
+        json_put_boolean(out, "long_running", true);
 }
 
 static void write_tool_progress(struct text *out, const struct event *event)
@@ -215,9 +217,13 @@ static void write_tool_result(struct text *out, const struct event *event)
     } else {
         json_put_key(out, "error");
         text_putc(out, '{');
+        json_put_string(out, "component", event->as.tool_result.component);
         json_put_string(out, "category", event->as.tool_result.category);
         json_put_string(out, "code", event->as.tool_result.code);
         put_slice(out, "message", event->as.tool_result.result);
+        json_put_boolean(out, "retryable", event->as.tool_result.retryable);
+        if (event->as.tool_result.retry_after_ms)
+            json_put_integer(out, "retry_after_ms", event->as.tool_result.retry_after_ms);
         text_putc(out, '}');
     }
     put_milliseconds(out, "duration_ms", event->as.tool_result.duration_us);

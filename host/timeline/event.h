@@ -75,6 +75,15 @@ struct usage {
 };
 #define USAGE_INIT {-1, -1, -1, -1, -1}
 
+/* What a tool told those who watch, while it ran. */
+struct tool_progress {
+    const char *id;     /* of the call */
+    const char *name;   /* of the tool, as the model called it */
+    const char *stream; /* "stdout", …; NULL for numeric progress */
+    struct slice text;
+    double done, total; /* numeric progress; total 0 = not known */
+};
+
 struct event {
     enum event_kind kind;
     union {
@@ -121,13 +130,9 @@ struct event {
             const char *name;
             struct slice arguments; /* a JSON object when valid, else the raw text */
             bool valid;
+            bool long_running; /* its tool answers at once and works on */
         } tool_call;
-        struct {
-            const char *id;
-            const char *stream; /* "stdout", …; NULL for numeric progress */
-            struct slice text;
-            double done, total; /* numeric progress; total 0 = not known */
-        } tool_progress;
+        struct tool_progress tool_progress;
         struct {
             const char *id;
             const char *name;
@@ -136,6 +141,8 @@ struct event {
             const char *component; /* of an error, else NULL */
             const char *category;
             const char *code;
+            bool retryable;         /* of an error: it may be tried again … */
+            int64_t retry_after_ms; /* … after so long; 0: not known */
             int64_t duration_us;
             size_t parts;
         } tool_result;

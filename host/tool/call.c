@@ -45,10 +45,9 @@ struct call *call_new(struct registry *registry, const struct tool *tool, const 
     arena_init(&call->memory, call->storage, sizeof(call->storage));
     call->arguments = length ? arena_copy(&call->memory, arguments, length) : "{}";
     call->arguments_length = length ? length : 2;
-    if (id)
-        call->known[CALL_KEY_CALL] = arena_copy(&call->memory, id, strlen(id));
+    call->id = id ? arena_copy(&call->memory, id, strlen(id)) : NULL;
     call->cancel = cancel_ref(cancel);
-    if (!call->arguments || (id && !call->known[CALL_KEY_CALL])) {
+    if (!call->arguments || (id && !call->id)) {
         call_unref(call);
         return NULL;
     }
@@ -122,7 +121,7 @@ void call_unref(struct call *call)
 
 const char *call_id(const struct call *call)
 {
-    return call->known[CALL_KEY_CALL];
+    return call->id;
 }
 
 void call_take_result(struct call *call, struct tool_result *result)

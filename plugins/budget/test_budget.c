@@ -7,8 +7,9 @@
 
 #include "support/plugin_test.h"
 
-static const char *run_name(void *name, const char *key)
+static const char *run_name(void *name, const char *key, struct arena *memory)
 {
+    (void)memory;
     return strcmp(key, "invocation") == 0 ? name : NULL;
 }
 

@@ -16,8 +16,9 @@
 
 static struct timeline timeline; /* nobody listens */
 
-static const char *run_name(void *name, const char *key)
+static const char *run_name(void *name, const char *key, struct arena *memory)
 {
+    (void)memory;
     return strcmp(key, "invocation") == 0 ? name : NULL;
 }
 

@@ -101,7 +101,7 @@ typedef struct mortise_error {
     const char *code;      /* for programs, such as "db.locked"; NULL: "tool.error" */
     const char *message;   /* for the model and people: what happened, what to do */
     size_t message_length;
-    int64_t retry_after_ms; /* 0: not known */
+    int64_t retry_after_ms; /* of a category that may be tried again; 0: not known */
 } mortise_error;
 
 /* ---- what a tool's arguments look like ------------------------------------------------ */
@@ -274,7 +274,11 @@ typedef struct mortise_call_ops {
      *   "call"         its id                     "invocation"   the id of the run
      *   "user"         who asks, or "anonymous"   "session"      the id of the session
      *   "tenant"       for whom                   "agent"        the agent's name
-     *   "app"          the application's name     "workspace"    the folder to work in
+     *   "app"          the application's name     "workspace"    the folder to work in: an
+     *                                                            absolute path without symbolic
+     *                                                            links; paths in arguments are
+     *                                                            taken from there, and a tool
+     *                                                            stays below it
      *   "batch_index"  from 0, in the response    "batch_size"   calls in the response
      *   "scopes"       what the caller holds, separated by spaces
      *   "metadata"     of the request, a JSON object; "metadata.KEY" is one string of it */
@@ -335,7 +339,8 @@ typedef struct mortise_hook_ops {
     /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED. */
     void (*reason)(mortise_hook *hook, const char *text, size_t length);
 
-    /* As in mortise_call_ops.  Memory lives until the hook returns. */
+    /* As in mortise_call_ops: context() knows "model" too, and nothing of a single call.
+     * Memory lives until the hook returns. */
     const char *(*context)(mortise_hook *hook, const char *key);
     void *(*alloc)(mortise_hook *hook, size_t bytes);
 

@@ -135,10 +135,14 @@ static void test_tool_calls(void **state)
     (void)state;
     CHECK("{'type':'tool_call','id':'c1','name':'t','arguments':{'a':[1,null]},'valid':true}",
           .kind = EVENT_TOOL_CALL,
-          .as.tool_call = {"c1", "t", slice_of("{\"a\":\n[1,null]}"), true});
+          .as.tool_call = {.id = "c1",
+                           .name = "t",
+                           .arguments = slice_of("{\"a\":\n[1,null]}"),
+                           .valid = true});
     CHECK("{'type':'tool_call','id':'c1','name':'t','arguments':null,'arguments_raw':'{oops',"
           "'valid':false}",
-          .kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "t", slice_of("{oops"), false});
+          .kind = EVENT_TOOL_CALL,
+          .as.tool_call = {.id = "c1", .name = "t", .arguments = slice_of("{oops")});
 }
 
 static void test_tool_progress(void **state)
@@ -168,7 +172,8 @@ static void test_tool_results(void **state)
                              .duration_us = 1500,
                              .parts = 1});
     CHECK("{'type':'tool_result','id':'c1','name':'t','success':false,'result':'no',"
-          "'error':{'category':'not_found','code':'db.row','message':'no'},'duration_ms':0.0,"
+          "'error':{'component':'db','category':'not_found','code':'db.row','message':'no',"
+          "'retryable':false},'duration_ms':0.0,"
           "'parts':0}",
           .kind = EVENT_TOOL_RESULT,
           .as.tool_result = {.id = "c1",
@@ -300,7 +305,10 @@ static void test_redaction(void **state)
           .as.status.text = slice_of("key sk-\"quoted\"/0123456789."));
     json_t *line = line_of((struct event){
         .kind = EVENT_TOOL_CALL,
-        .as.tool_call = {"c1", "t", slice_of("{\"k\":\"sk-\\\"quoted\\\"\\/0123456789\"}"), true}});
+        .as.tool_call = {.id = "c1",
+                         .name = "t",
+                         .arguments = slice_of("{\"k\":\"sk-\\\"quoted\\\"\\/0123456789\"}"),
+                         .valid = true}});
     json_decref(line);
     assert_null(strstr(capture.text, "0123456789"));
     assert_non_null(strstr(capture.text, "[redacted]"));

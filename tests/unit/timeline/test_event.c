@@ -60,31 +60,54 @@ static const struct {
     {{.kind = EVENT_ERROR, .as.error = &trouble},
      "{\"type\":\"error\",\"kind\":\"rate_limit\",\"message\":\"too many \\\"requests\\\"\","
      "\"retryable\":true}"},
-    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "greet", SLICE("{\n \"n\": 1}"), true}},
+    {{.kind = EVENT_TOOL_CALL,
+      .as.tool_call = {.id = "c1", .name = "greet", .arguments = SLICE("{\n \"n\": 1}"), .valid = true}},
      "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"greet\",\"arguments\":{  \"n\": 1},"
      "\"valid\":true}"},
-    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "greet", {0}, true}},
+    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {.id = "c1", .name = "greet", .valid = true}},
      "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"greet\",\"arguments\":{},\"valid\":true}"},
-    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "greet", SLICE("{oops"), false}},
+    {{.kind = EVENT_TOOL_CALL,
+      .as.tool_call = {.id = "c1", .name = "greet", .arguments = SLICE("{oops")}},
      "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"greet\",\"arguments\":null,"
      "\"arguments_raw\":\"{oops\",\"valid\":false}"},
-    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", "stdout", SLICE("x\n"), 0, 0}},
+    /* F37 */
+    {{.kind = EVENT_TOOL_CALL,
+      .as.tool_call = {.id = "c1", .name = "build", .valid = true, .long_running = true}},
+     "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"build\",\"arguments\":{},\"valid\":true,"
+     "\"long_running\":true}"},
+    {{.kind = EVENT_TOOL_PROGRESS,
+      .as.tool_progress = {.id = "c1", .name = "t", .stream = "stdout", .text = SLICE("x\n")}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":\"stdout\",\"text\":\"x\\n\"}"},
-    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", NULL, {0}, 2.5, 10}},
+    {{.kind = EVENT_TOOL_PROGRESS,
+      .as.tool_progress = {.id = "c1", .name = "t", .done = 2.5, .total = 10}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":null,\"text\":\"\",\"done\":2.5,"
      "\"total\":10}"},
-    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", NULL, {0}, NAN, 0}},
+    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {.id = "c1", .name = "t", .done = NAN}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":null,\"text\":\"\",\"done\":0}"},
     {{.kind = EVENT_TOOL_RESULT,
-      .as.tool_result = {"c1", "greet", true, SLICE("Hi"), NULL, NULL, NULL, 1234567, 2}},
+      .as.tool_result = {.id = "c1",
+                         .name = "greet",
+                         .success = true,
+                         .result = SLICE("Hi"),
+                         .duration_us = 1234567,
+                         .parts = 2}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"greet\",\"success\":true,\"result\":"
      "\"Hi\",\"error\":null,\"duration_ms\":1234.567,\"parts\":2}"},
+    /* F22, F25 */
     {{.kind = EVENT_TOOL_RESULT,
-      .as.tool_result = {"c1", "db", false, SLICE("locked"), "database", "unavailable", "db.locked",
-                         70, 0}},
+      .as.tool_result = {.id = "c1",
+                         .name = "db",
+                         .result = SLICE("locked"),
+                         .component = "database",
+                         .category = "unavailable",
+                         .code = "db.locked",
+                         .retryable = true,
+                         .retry_after_ms = 1500,
+                         .duration_us = 70}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"db\",\"success\":false,\"result\":"
-     "\"locked\",\"error\":{\"category\":\"unavailable\",\"code\":\"db.locked\",\"message\":"
-     "\"locked\"},\"duration_ms\":0.070,\"parts\":0}"},
+     "\"locked\",\"error\":{\"component\":\"database\",\"category\":\"unavailable\",\"code\":"
+     "\"db.locked\",\"message\":\"locked\",\"retryable\":true,\"retry_after_ms\":1500},"
+     "\"duration_ms\":0.070,\"parts\":0}"},
     {{.kind = EVENT_HOOK, .as.hook = {"guard", "pre_tool_call", "skip", "not today"}},
      "{\"type\":\"hook\",\"hook\":\"guard\",\"event\":\"pre_tool_call\",\"decision\":\"skip\","
      "\"reason\":\"not today\"}"},
