@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
+#include "command/account.h"
 #include "command/caller.h"
 #include "command/command.h"
 #include "command/signals.h"
@@ -221,6 +222,14 @@ static int finish_call(struct hand_call *hand, enum dispatch_end end,
     return flushed ? flushed : code;
 }
 
+static void keep_account(const struct hand_call *hand)
+{
+    struct account_news news;
+    account_news_take(&news, hand->registry);
+    account_news_keep(&news, hand->app);
+    account_news_release(&news);
+}
+
 static int run_call(struct hand_call *hand)
 {
     struct error error;
@@ -245,6 +254,7 @@ static int run_call(struct hand_call *hand)
     timeline_emit(&hand->timeline, &event);
     enum dispatch_end end = dispatch_by_hand(hand, &outcome);
     int code = finish_call(hand, end, &outcome);
+    keep_account(hand);
     text_release(&repaired);
     return code;
 }

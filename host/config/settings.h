@@ -83,6 +83,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "go on with the latest session of this folder")                                              \
     X(NO_SESSION, "no-session", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
       "keep no session")                                                                           \
+    X(NO_ACCOUNT, "no-account", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                        \
+      "do not count what the tools do (see `mortise plugins show`)")                               \
     X(JSON, "json", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                     \
       "events as JSON lines on standard output")                                                   \
     X(QUIET, "quiet", 'q', NULL, SETTING_FLAG, PROJECT_OK, "false", "show the answer only")        \

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "plugin/account.h"
 #include "plugin/gate.h"
 #include "plugin/host_api.h"
 #include "plugin/meta.h"
@@ -62,10 +63,12 @@ struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_ap
     return plugin;
 }
 
-static void free_gates(struct plugin *plugin)
+static void free_tools(struct plugin *plugin)
 {
-    for (size_t i = 0; i < plugin->tool_count; i++)
+    for (size_t i = 0; i < plugin->tool_count; i++) {
+        account_release(plugin->tools[i]->account);
         gate_free(plugin->tools[i]->gate);
+    }
 }
 
 void plugin_free(struct plugin *plugin)
@@ -75,7 +78,7 @@ void plugin_free(struct plugin *plugin)
     mortise_plugin *face = plugin->face;
     if (MORTISE_HAS(face, mortise_plugin, close) && face->close)
         face->close(face);
-    free_gates(plugin);
+    free_tools(plugin);
     host_api_free(plugin->api);
     json_decref(plugin->config);
     arena_release(&plugin->memory);
@@ -187,13 +190,15 @@ static bool add_tools(struct registry *registry, struct plugin *plugin, struct e
 {
     size_t count = plugin->face->tool_count;
     struct tool *tools = arena_alloc(&plugin->memory, count * sizeof(*tools));
+    struct account *accounts = arena_alloc(&plugin->memory, count * sizeof(*accounts));
     plugin->tools = arena_alloc(&plugin->memory, count * sizeof(*plugin->tools));
-    if (!tools || !plugin->tools)
+    if (!tools || !accounts || !plugin->tools)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
+        tool->account = &accounts[i];
         if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
             return error_memory(error);
         if (!insert_tool(registry, tool, error)) {
@@ -210,7 +215,7 @@ static void remove_tools(struct registry *registry, struct plugin *plugin)
 {
     for (size_t i = 0; i < plugin->tool_count; i++)
         HASH_DEL(registry->by_name, plugin->tools[i]);
-    free_gates(plugin);
+    free_tools(plugin);
     plugin->tool_count = 0;
 }
 

@@ -31,6 +31,7 @@ struct tool {
     const mortise_shape *shape; /* the plugin's, checked; NULL: gets JSON text */
     const mortise_tool *instance;
     struct plugin *plugin;
+    struct account *account; /* what its calls came to (account.h) */
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */
     UT_hash_handle hh;
 };

@@ -244,6 +244,22 @@ static void write_turn_end(struct text *out, const struct event *event)
     json_put_string(out, "stop_reason", stop_reason_name(event->as.turn_end.reason));
 }
 
+static void write_tool_usage(struct text *out, const struct tool_usage *tools, size_t count)
+{
+    json_put_key(out, "tools");
+    text_putc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        text_puts(out, i ? ",{" : "{");
+        json_put_string(out, "name", tools[i].name);
+        json_put_integer(out, "calls", tools[i].calls);
+        json_put_integer(out, "errors", tools[i].errors);
+        put_milliseconds(out, "total_ms", tools[i].total_us);
+        put_milliseconds(out, "p99_ms", tools[i].p99_us);
+        text_putc(out, '}');
+    }
+    text_putc(out, ']');
+}
+
 static void write_result(struct text *out, const struct event *event)
 {
     json_put_string(out, "status", event->as.result.status);
@@ -256,6 +272,7 @@ static void write_result(struct text *out, const struct event *event)
     put_usage(out, &event->as.result.usage);
     text_putc(out, '}');
     json_put_integer(out, "duration_ms", event->as.result.duration_ms);
+    write_tool_usage(out, event->as.result.tools, event->as.result.tool_count);
 }
 
 typedef void writer(struct text *out, const struct event *event);

@@ -75,6 +75,13 @@ struct usage {
 };
 #define USAGE_INIT {-1, -1, -1, -1, -1}
 
+/* What the calls of one tool came to in a run. */
+struct tool_usage {
+    const char *name;
+    int64_t calls, errors;
+    int64_t total_us, p99_us; /* inside the tool */
+};
+
 /* What a tool told those who watch, while it ran. */
 struct tool_progress {
     const char *id;     /* of the call */
@@ -164,6 +171,8 @@ struct event {
             unsigned turns;
             struct usage usage;
             int64_t duration_ms;
+            const struct tool_usage *tools; /* those that were called */
+            size_t tool_count;
         } result;
     } as;
 };

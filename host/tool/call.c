@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "plugin/account.h"
 #include "tool/call_private.h"
 #include "tool/decode.h"
 #include "tool/validate.h"
@@ -153,16 +154,32 @@ static const char *owner_locked(struct call *call)
     return call->owner;
 }
 
+/* Once per call: when it ends, or when it is left behind. */
+static void count_locked(struct call *call, int64_t duration_ns)
+{
+    const struct tool_result *result = &call->result;
+    size_t bytes = result->text.length;
+    for (size_t i = 0; i < result->attachment_count; i++)
+        bytes += result->attachments[i].data.length;
+    account_count(call->tool->account, &(struct account_call){.success = result->success,
+                                                              .duration_ns = duration_ns,
+                                                              .bytes_in = call->arguments_length,
+                                                              .bytes_out = bytes});
+}
+
 /* All that needs the tool happens here: whoever waits for the end may let the registry go. */
 static void end_locked(struct call *call, mortise_status status)
 {
+    int64_t duration_ns = 0;
     call->state = CALL_ENDED;
     if (call->entered_ns) {
-        int64_t duration_us = (clock_ns() - call->entered_ns) / 1000;
+        duration_ns = clock_ns() - call->entered_ns;
         call_settle_locked(call, status);
-        call->result.duration_us = duration_us > 0 ? duration_us : 1;
+        call->result.duration_us = duration_ns > 1000 ? duration_ns / 1000 : 1;
         tool_leave(call->tool);
     }
+    if (!atomic_load(&call->abandoned))
+        count_locked(call, duration_ns);
     pthread_cond_broadcast(&call->changed);
 }
 
@@ -400,6 +417,8 @@ void call_cancelled(struct call *call)
 void call_abandon(struct call *call)
 {
     pthread_mutex_lock(&call->lock);
+    if (call->state != CALL_ENDED)
+        count_locked(call, call->entered_ns ? clock_ns() - call->entered_ns : 0);
     atomic_store(&call->abandoned, true);
     call->context = &nobody;
     pthread_mutex_unlock(&call->lock);

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "plugin/account.h"
 #include "tool/call_private.h"
 
 #define ATTACHMENT_MAX     ((size_t)10 << 20)
@@ -171,10 +172,11 @@ static bool take_budget(struct call *call, size_t length)
 }
 
 /* Once per call, whatever was lost and however often. */
-static void notice(struct call *call, const char *stream)
+static void notice(struct call *call, const char *stream, size_t lost)
 {
     if (!lock_open(call))
         return;
+    account_drop_progress(call->tool->account, lost);
     bool first = !call->progress_noticed;
     call->progress_noticed = true;
     unlock(call);
@@ -187,15 +189,17 @@ static void notice(struct call *call, const char *stream)
         call->watcher.progress(call->watcher.self, call, &progress);
 }
 
-static void show(struct call *call, struct progress *progress)
+/* `length` is that of the whole text. */
+static void show(struct call *call, struct progress *progress, size_t length)
 {
-    size_t length = progress->text.length;
-    progress->text.length = utf8_cut(progress->text.data, length, PROGRESS_CHUNK_MAX);
-    bool whole = progress->text.length == length;
-    bool shown = take_budget(call, progress->text.length) &&
-                 call->watcher.progress(call->watcher.self, call, progress);
+    struct slice *text = &progress->text;
+    size_t kept = utf8_cut(text->data, text->length, PROGRESS_CHUNK_MAX);
+    bool whole = kept == text->length;
+    text->length = kept;
+    bool shown =
+        take_budget(call, kept) && call->watcher.progress(call->watcher.self, call, progress);
     if (!shown || !whole)
-        notice(call, progress->stream);
+        notice(call, progress->stream, !shown ? length : length > kept ? length - kept : 0);
 }
 
 /* Text is made valid first, and not copied when it is so already. */
@@ -210,7 +214,7 @@ static void show_clean(struct call *call, struct progress *progress, const char 
         utf8_append_clean(&clean, text, enough);
         progress->text = (struct slice){text_cstr(&clean), clean.length};
     }
-    show(call, progress);
+    show(call, progress, text ? length : 0);
     text_release(&clean);
 }
 

@@ -274,12 +274,10 @@ typedef struct mortise_call_ops {
      *   "call"         its id                     "invocation"   the id of the run
      *   "user"         who asks, or "anonymous"   "session"      the id of the session
      *   "tenant"       for whom                   "agent"        the agent's name
-     *   "app"          the application's name     "workspace"    the folder to work in: an
-     *                                                            absolute path without symbolic
-     *                                                            links; paths in arguments are
-     *                                                            taken from there, and a tool
-     *                                                            stays below it
+     *   "app"          the application's name
      *   "batch_index"  from 0, in the response    "batch_size"   calls in the response
+     *   "workspace"    the folder to work in, an absolute path without symbolic links: a tool
+     *                  takes relative paths from there, and stays below it
      *   "scopes"       what the caller holds, separated by spaces
      *   "metadata"     of the request, a JSON object; "metadata.KEY" is one string of it */
     const char *(*context)(mortise_call *call, const char *key);

@@ -236,7 +236,7 @@ static void test_usage_and_result(void **state)
           .kind = EVENT_USAGE, .as.usage = usage);
     CHECK("{'type':'result','status':'finished','text':'Hi','exit_code':0,'session':null,"
           "'turns':2,'usage':{'input_tokens':10,'output_tokens':5,'cached_tokens':3},"
-          "'duration_ms':12}",
+          "'duration_ms':12,'tools':[]}",
           .kind = EVENT_RESULT,
           .as.result = {.status = "finished",
                         .text = slice_of("Hi"),

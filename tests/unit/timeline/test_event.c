@@ -119,12 +119,21 @@ static const struct {
     {{.kind = EVENT_TURN_END, .as.turn_end = {0, STOP_UNKNOWN}},
      "{\"type\":\"turn_end\",\"turn\":0,\"stop_reason\":null}"},
     {{.kind = EVENT_RESULT,
-      .as.result = {"finished", SLICE("ok"), 0, "s1", 2, {5, 6, -1, -1, -1}, 1200}},
+      .as.result = {.status = "finished",
+                    .text = SLICE("ok"),
+                    .session = "s1",
+                    .turns = 2,
+                    .usage = {5, 6, -1, -1, -1},
+                    .duration_ms = 1200,
+                    .tools = (const struct tool_usage[]){{"a", 3, 1, 1500, 1000}, {"b", 1, 0, 7, 7}},
+                    .tool_count = 2}},
      "{\"type\":\"result\",\"status\":\"finished\",\"text\":\"ok\",\"exit_code\":0,\"session\":"
-     "\"s1\",\"turns\":2,\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"duration_ms\":1200}"},
-    {{.kind = EVENT_RESULT, .as.result = {"failed", {0}, -1, NULL, 0, USAGE_INIT, 0}},
+     "\"s1\",\"turns\":2,\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"duration_ms\":1200,"
+     "\"tools\":[{\"name\":\"a\",\"calls\":3,\"errors\":1,\"total_ms\":1.500,\"p99_ms\":1.000},"
+     "{\"name\":\"b\",\"calls\":1,\"errors\":0,\"total_ms\":0.007,\"p99_ms\":0.007}]}"},
+    {{.kind = EVENT_RESULT, .as.result = {.status = "failed", .exit_code = -1, .usage = USAGE_INIT}},
      "{\"type\":\"result\",\"status\":\"failed\",\"text\":\"\",\"exit_code\":-1,\"session\":null,"
-     "\"turns\":0,\"usage\":{},\"duration_ms\":0}"},
+     "\"turns\":0,\"usage\":{},\"duration_ms\":0,\"tools\":[]}"},
 };
 
 static void test_json_shapes(void **state)
