@@ -53,6 +53,11 @@ const char *stop_reason_name(enum stop_reason reason)
     return stop_names[reason];
 }
 
+const struct tool_progress *event_tool_progress(const struct event *event)
+{
+    return event->kind == EVENT_TOOL_PROGRESS ? &event->as.tool_progress : NULL;
+}
+
 static void add_known(int64_t *total, int64_t more)
 {
     if (more < 0)
@@ -196,14 +201,15 @@ static void write_tool_call(struct text *out, const struct event *event)
 
 static void write_tool_progress(struct text *out, const struct event *event)
 {
-    json_put_string(out, "id", event->as.tool_progress.id);
-    json_put_string(out, "stream", event->as.tool_progress.stream);
-    put_slice(out, "text", event->as.tool_progress.text);
-    if (event->as.tool_progress.stream)
+    const struct tool_progress *progress = event_tool_progress(event);
+    json_put_string(out, "id", progress->id);
+    json_put_string(out, "stream", progress->stream);
+    put_slice(out, "text", progress->text);
+    if (progress->stream)
         return;
-    json_put_number(out, "done", event->as.tool_progress.done);
-    if (event->as.tool_progress.total > 0)
-        json_put_number(out, "total", event->as.tool_progress.total);
+    json_put_number(out, "done", progress->done);
+    if (progress->total > 0)
+        json_put_number(out, "total", progress->total);
 }
 
 static void write_tool_result(struct text *out, const struct event *event)

@@ -89,6 +89,7 @@ struct tool_progress {
     const char *stream; /* "stdout", …; NULL for numeric progress */
     struct slice text;
     double done, total; /* numeric progress; total 0 = not known */
+    bool notice;        /* "[mortise: tool progress truncated]", the one of its call (F47) */
 };
 
 struct event {
@@ -183,6 +184,9 @@ const char *event_kind_name(enum event_kind kind);   /* the `--json` name or NUL
 const char *event_type_name(const struct event *event);
 const char *block_kind_name(enum block_kind kind);   /* "text", "reasoning", "tool_call", "refusal" */
 const char *stop_reason_name(enum stop_reason reason); /* NULL for STOP_UNKNOWN */
+
+/* NULL when the event is another (F40). */
+const struct tool_progress *event_tool_progress(const struct event *event);
 
 /* Adds what is known of `more` to `total`. */
 void usage_add(struct usage *total, const struct usage *more);

@@ -283,6 +283,7 @@ static void emit_progress(const struct run *run, const struct message *message)
     event.as.tool_progress.text = (struct slice){message->text, message->length};
     event.as.tool_progress.done = message->done;
     event.as.tool_progress.total = message->total;
+    event.as.tool_progress.notice = message->kind == MESSAGE_NOTICE;
     timeline_emit(run->dispatch->timeline, &event);
 }
 
