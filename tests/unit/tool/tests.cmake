@@ -2,7 +2,7 @@
 foreach(subject arguments decode validate result call cancel progress strategy)
   mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c LINKS host_tool)
 endforeach()
-foreach(subject context dispatch hooks ends batches)
+foreach(subject context dispatch flood hooks ends batches)
   mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c tool/scene.c
                LINKS host_tool)
 endforeach()
