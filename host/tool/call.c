@@ -154,8 +154,14 @@ static const char *owner_locked(struct call *call)
     return call->owner;
 }
 
-/* Once per call: when it ends, or when it is left behind. */
-static void count_locked(struct call *call, int64_t duration_ns)
+/* How long it is inside the tool by now, at least 1; 0: it was not entered. */
+static int64_t inside_ns(const struct call *call)
+{
+    int64_t entered_ns = atomic_load_explicit(&call->entered_ns, memory_order_relaxed);
+    return entered_ns ? clock_ns() - entered_ns + 1 : 0;
+}
+
+static void count_end_locked(struct call *call, int64_t duration_ns)
 {
     const struct tool_result *result = &call->result;
     size_t bytes = result->text.length;
@@ -170,16 +176,15 @@ static void count_locked(struct call *call, int64_t duration_ns)
 /* All that needs the tool happens here: whoever waits for the end may let the registry go. */
 static void end_locked(struct call *call, mortise_status status)
 {
-    int64_t duration_ns = 0;
+    int64_t duration_ns = inside_ns(call);
     call->state = CALL_ENDED;
-    if (call->entered_ns) {
-        duration_ns = clock_ns() - call->entered_ns;
+    if (duration_ns) {
         call_settle_locked(call, status);
         call->result.duration_us = duration_ns > 1000 ? duration_ns / 1000 : 1;
         tool_leave(call->tool);
     }
     if (!atomic_load(&call->abandoned))
-        count_locked(call, duration_ns);
+        count_end_locked(call, duration_ns);
     pthread_cond_broadcast(&call->changed);
 }
 
@@ -334,7 +339,7 @@ void call_run(struct call *call)
         returned(call, MORTISE_FAILED);
         return;
     }
-    call->entered_ns = clock_ns();
+    atomic_store_explicit(&call->entered_ns, clock_ns(), memory_order_relaxed);
     mortise_status status = call->tool->instance->run(call->tool->instance, &call->face, args);
     returned(call, status);
 }
@@ -418,7 +423,8 @@ void call_abandon(struct call *call)
 {
     pthread_mutex_lock(&call->lock);
     if (call->state != CALL_ENDED)
-        count_locked(call, call->entered_ns ? clock_ns() - call->entered_ns : 0);
+        account_count(call->tool->account, &(struct account_call){.duration_ns = inside_ns(call),
+                                                                  .bytes_in = call->arguments_length});
     atomic_store(&call->abandoned, true);
     call->context = &nobody;
     pthread_mutex_unlock(&call->lock);

@@ -202,11 +202,27 @@ static void show(struct call *call, struct progress *progress, size_t length)
         notice(call, progress->stream, !shown ? length : length > kept ? length - kept : 0);
 }
 
+/* Text that has no place in what is left of the budget is not even looked at: to make it valid
+ * makes it no shorter, and to cut it takes at most three bytes of a character. */
+static bool may_fit(struct call *call, size_t length)
+{
+    size_t least = length < PROGRESS_CHUNK_MAX ? length : PROGRESS_CHUNK_MAX - 3;
+    if (!lock_open(call))
+        return false;
+    bool fits = least <= PROGRESS_MAX - call->progress_bytes;
+    unlock(call);
+    return fits;
+}
+
 /* Text is made valid first, and not copied when it is so already. */
 static void show_clean(struct call *call, struct progress *progress, const char *text,
                        size_t length)
 {
     struct text clean = TEXT_INIT;
+    if (!may_fit(call, text ? length : 0)) {
+        notice(call, progress->stream, length);
+        return;
+    }
     progress->text = (struct slice){text ? text : "", text ? length : 0};
     if (progress->text.length &&
         (utf8_valid(text, length) < length || memchr(text, '\0', length))) {

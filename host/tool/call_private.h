@@ -46,7 +46,7 @@ struct call {
     const char *arguments;
     size_t arguments_length;
     unsigned index, count;
-    int64_t entered_ns; /* 0: the tool was not entered */
+    atomic_int_least64_t entered_ns; /* 0: the tool was not entered */
 
     pthread_mutex_t lock;   /* for everything below */
     pthread_cond_t changed; /* the state, or the callback has returned */

@@ -121,6 +121,21 @@ class Context(Case):
         self.assertRegex(done.out, "invocation=run_")
 
 
+class OutsideTheLoop(Case):
+    def test_the_same_result(self):
+        """F62: a call by hand comes to what the same call of a model does."""
+        for name, arguments in (("speak", {"chunks": ["x"]}), ("busy", {"wait_ms": 5}),
+                                ("begin_job", {}), ("ask", {"keys": ["user"]}), ("ask", {})):
+            model = self.script({"calls": [{"name": name, "arguments": arguments}]}, {"text": "ok"})
+            inside = self.mortise(*self.plugins, "--json", "-m", model, "go").of_type("tool_result")
+            outside = self.mortise(*self.plugins, "--json", "tools", "call", name,
+                                   json.dumps(arguments)).of_type("tool_result")
+            for result in inside + outside:
+                del result["id"], result["duration_ms"]
+            self.assertEqual(inside, outside)
+            self.assertEqual(len(inside), 1)
+
+
 class Errors(Case):
     def test_when_to_try_again(self):
         """F22, F24, F25: the model is told, and programs."""

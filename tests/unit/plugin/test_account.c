@@ -201,7 +201,10 @@ static void add(const char *plugin, const char *tool, int64_t calls)
     entry = (struct account_entry){.plugin = plugin, .tool = tool};
     entry.sum = (struct account_sum){.calls = calls, .max_ns = calls * 10, .errors = 1};
     entry.sum.times[30] = calls;
-    if (!account_file_add(path, &entry, 1, &error))
+    bool added = false;
+    for (int i = 0; !added && i < 50; i++) /* the lock is not waited for for ever */
+        added = account_file_add(path, &entry, 1, &error);
+    if (!added)
         fail_msg("%s", error.message);
 }
 
