@@ -266,23 +266,32 @@ static mortise_task *find_locked(mortise_tasks *tasks, mortise_call *call, const
     return *no_memory ? NULL : task;
 }
 
-static mortise_status reply_processing(mortise_call *call, const mortise_task *task)
+/* `,"progress":{…}` of a task that has told some; "" otherwise. */
+static void write_progress(const mortise_task *task, char *out, size_t size)
 {
-    char progress[2 * MESSAGE_BYTES * 6] = "", number[64];
+    char number[64];
     size_t length = 0;
     if (task->has_progress) {
         snprintf(number, sizeof(number), ",\"progress\":{\"done\":%.15g", task->done);
-        length = mortise__put(progress, sizeof(progress), length, number, strlen(number));
-        snprintf(number, sizeof(number), task->total > 0 ? ",\"total\":%.15g" : "", task->total);
-        length = mortise__put(progress, sizeof(progress), length, number, strlen(number));
-        if (task->message[0]) {
-            length = mortise__put(progress, sizeof(progress), length, ",\"message\":", 11);
-            length += mortise_json_quote(progress + length, sizeof(progress) - length,
-                                         task->message, strlen(task->message));
+        length = mortise__put(out, size, length, number, strlen(number));
+        if (task->total > 0) {
+            snprintf(number, sizeof(number), ",\"total\":%.15g", task->total);
+            length = mortise__put(out, size, length, number, strlen(number));
         }
-        length = mortise__put(progress, sizeof(progress), length, "}", 1);
+        if (task->message[0]) {
+            length = mortise__put(out, size, length, ",\"message\":", 11);
+            length += mortise_json_quote(out + length, size - length, task->message,
+                                         strlen(task->message));
+        }
+        length = mortise__put(out, size, length, "}", 1);
     }
-    mortise__put_end(progress, sizeof(progress), length);
+    mortise__put_end(out, size, length);
+}
+
+static mortise_status reply_processing(mortise_call *call, const mortise_task *task)
+{
+    char progress[6 * MESSAGE_BYTES + 256]; /* a byte of the message becomes 6 at most */
+    write_progress(task, progress, sizeof(progress));
     return mortise_reply_json(call, "{\"task_id\":\"%s\",\"status\":\"processing\"%s}", task->id,
                               progress);
 }
