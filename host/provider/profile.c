@@ -20,7 +20,6 @@ static const char *const seeing_ollama[] = {
     "minicpm-v*", "moondream*",  "!gemma3:1b*",      "!gemma3:270m*", "gemma3*",
     "mistral-small3.1*", "mistral-small3.2*", "granite3.2-vision*", NULL};
 static const char *const seeing_groq[] = {"meta-llama/llama-4-*", NULL};
-static const char *const seeing_mistral[] = {"pixtral-*", "mistral-medium-*", NULL};
 
 static const struct profile profiles[] = {
     {
@@ -90,8 +89,7 @@ static const struct profile profiles[] = {
         .key_env = "MISTRAL_API_KEY",
         .default_model = "mistral-medium-latest",
         .summary = "Mistral",
-        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT,
-        .seeing = seeing_mistral,
+        .takes = 0, /* a user's message behind a result is refused */
     },
     {
         .name = "deepseek",
