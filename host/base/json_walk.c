@@ -66,6 +66,8 @@ static struct json_piece take(struct json_walk *walk)
 
 bool json_walk_into(struct json_walk *walk, struct json_piece piece, char bracket)
 {
+    if (!piece.length)
+        return false;
     *walk = (struct json_walk){piece.data, piece.data + piece.length};
     skip_space(walk);
     if (walk->at == walk->end || *walk->at != bracket)

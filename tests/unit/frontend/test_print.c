@@ -223,7 +223,6 @@ static void test_results(void **state)
         assert_string_equal(noted(), wanted);
         close_stage();
     }
-    open_stage(PRINT_NORMAL);
 }
 
 /* F75: a line for each part, whatever its name is. */

@@ -236,7 +236,7 @@ static void test_openai_chat(void **state)
 static void shoot(struct session *session, size_t from, size_t to, const struct attachment *part)
 {
     for (size_t i = from; i < to; i++) {
-        char id[16];
+        char id[24];
         snprintf(id, sizeof(id), "c%zu", i);
         call(&session->history, id, "shoot", "{}", true);
         answer_with(&session->history, id, "", false, part, 1);
