@@ -64,9 +64,26 @@ static void op_reason(mortise_hook *hook, const char *text, size_t length)
     text_release(&clean);
 }
 
+/* What goes with the result of the event; NULL: nothing. */
+static const char *parts_of(struct asked_hook *asked)
+{
+    const struct hook_tool_call *call = asked->call;
+    if (asked->event != HOOK_post_tool_call || !call->attachment_count)
+        return NULL;
+    struct text list = TEXT_INIT;
+    attachments_write_view(call->attachments, call->attachment_count, &list);
+    const char *copy = list.failed ? NULL : arena_copy(&asked->memory, list.data, list.length);
+    if (!copy)
+        no_memory(asked);
+    text_release(&list);
+    return copy;
+}
+
 static const char *op_context(mortise_hook *hook, const char *key)
 {
     const struct hook_setting *setting = from_face(hook)->setting;
+    if (key && strcmp(key, "parts") == 0)
+        return parts_of(from_face(hook));
     return setting->context && key ? setting->context(setting->context_data, key) : NULL;
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "conversation/item_view.h"
 #include "plugin/hook_ops.h"
 
 static const char *const event_names[] = {
@@ -251,7 +250,7 @@ struct call_subject {
 static const char *copy_for(struct asked_hook *asked, const struct bytes *bytes)
 {
     const char *copy = arena_copy(&asked->memory, bytes->data, bytes->length);
-    asked->no_memory |= !copy;
+    asked->no_memory = !copy;
     return copy;
 }
 
@@ -282,29 +281,10 @@ void hooks_pre_tool_call(const struct hook_setting *setting, struct hook_tool_ca
     call->is_error = false;
 }
 
-/* NULL: no memory. */
-static const char *parts_for(struct asked_hook *asked, const struct hook_tool_call *call,
-                             size_t *length)
-{
-    struct text list = TEXT_INIT;
-    *length = 2;
-    if (!call->attachment_count)
-        return "[]";
-    attachments_write_view(call->attachments, call->attachment_count, &list);
-    const char *copy =
-        list.failed ? NULL : arena_copy(&asked->memory, list.data, list.length);
-    *length = list.length;
-    asked->no_memory |= !copy;
-    text_release(&list);
-    return copy;
-}
-
 static mortise_verdict put_post_tool_call(struct asked_hook *asked, const void *subject)
 {
     struct hook_tool_call *call = ((const struct call_subject *)subject)->call;
     asked->call = call;
-    size_t parts_length;
-    const char *parts = parts_for(asked, call, &parts_length);
     mortise_post_tool_call event = {
         .size = sizeof(event),
         .turn = call->turn,
@@ -318,10 +298,8 @@ static mortise_verdict put_post_tool_call(struct asked_hook *asked, const void *
         .result_length = call->result.length,
         .is_error = call->is_error,
         .error_code = call->is_error ? call->error_code : NULL,
-        .duration_us = call->duration_us,
-        .parts = parts,
-        .parts_length = parts_length};
-    return event.result && parts ? CALL_HOOK(asked, post_tool_call, &event) : MORTISE_CONTINUE;
+        .duration_us = call->duration_us};
+    return event.result ? CALL_HOOK(asked, post_tool_call, &event) : MORTISE_CONTINUE;
 }
 
 void hooks_post_tool_call(const struct hook_setting *setting, struct hook_tool_call *call,

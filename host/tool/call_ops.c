@@ -94,14 +94,12 @@ static mortise_status op_attach(mortise_call *face, const mortise_attachment *at
     if (!attachment || !MORTISE_HAS(attachment, mortise_attachment, uri) || !lock_open(call))
         return MORTISE_INVALID;
     bool added = parts_attach(&call->result, attachment, &error);
+    bool no_memory = error.kind == ERROR_INTERNAL;
+    if (!added && !no_memory) /* under the lock: the tool is there as long as the call is open */
+        log_warning("plugin '%s': tool '%s': a part is not attached: %s", call->tool->plugin->name,
+                    call->tool->name, error.message);
     unlock(call);
-    if (added)
-        return MORTISE_OK;
-    if (error.kind == ERROR_INTERNAL)
-        return MORTISE_NO_MEMORY;
-    log_warning("plugin '%s': tool '%s': a part is not attached: %s", call->tool->plugin->name,
-                call->tool->name, error.message);
-    return MORTISE_INVALID;
+    return added ? MORTISE_OK : no_memory ? MORTISE_NO_MEMORY : MORTISE_INVALID;
 }
 
 /* ---- progress (F38-F48) ---- */

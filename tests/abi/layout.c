@@ -148,7 +148,7 @@ AT(mortise_pre_tool_call, meta, 24);
 AT(mortise_pre_tool_call, arguments, 32);
 AT(mortise_pre_tool_call, arguments_length, 40);
 
-SIZE(mortise_post_tool_call, 104);
+SIZE(mortise_post_tool_call, 88);
 AT(mortise_post_tool_call, size, 0);
 AT(mortise_post_tool_call, turn, 4);
 AT(mortise_post_tool_call, index, 8);
@@ -163,8 +163,6 @@ AT(mortise_post_tool_call, is_error, 64);
 AT(mortise_post_tool_call, reserved, 65);
 AT(mortise_post_tool_call, error_code, 72);
 AT(mortise_post_tool_call, duration_us, 80);
-AT(mortise_post_tool_call, parts, 88);
-AT(mortise_post_tool_call, parts_length, 96);
 
 SIZE(mortise_turn_end, 8);
 AT(mortise_turn_end, size, 0);

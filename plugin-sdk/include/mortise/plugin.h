@@ -248,7 +248,8 @@ typedef struct mortise_call_ops {
     mortise_status (*fail)(mortise_call *call, const mortise_error *error);
 
     /* A file that goes with the result; at most 20, of 32 MiB together.  MORTISE_INVALID when it
-     * cannot be used (too large, no mime type, a URI above 8 KiB); the operator is told why. */
+     * cannot be used (too large, a mime type that is none, a URI above 8 KiB); the operator is
+     * told why. */
     mortise_status (*attach)(mortise_call *call, const mortise_attachment *attachment);
 
     /* Text for those who watch, never for the model; `stream` is "stdout", "stderr" or any
@@ -339,7 +340,8 @@ typedef struct mortise_hook_ops {
     /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED. */
     void (*reason)(mortise_hook *hook, const char *text, size_t length);
 
-    /* As in mortise_call_ops.  Memory lives until the hook returns. */
+    /* As in mortise_call_ops; at post_tool_call also "parts", the attachments of the result as in
+     * its item (NULL: it has none).  Memory lives until the hook returns. */
     const char *(*context)(mortise_hook *hook, const char *key);
     void *(*alloc)(mortise_hook *hook, size_t bytes);
 
@@ -423,8 +425,6 @@ typedef struct mortise_post_tool_call {
     uint8_t reserved[7];
     const char *error_code; /* NULL when it is no error */
     int64_t duration_us;
-    const char *parts;     /* its attachments, a JSON list as in items; "[]": none */
-    size_t parts_length;
 } mortise_post_tool_call;
 
 /* The model answered without calling a tool. */
