@@ -54,8 +54,9 @@ static bool read_text(struct json_piece value, struct text *out, bool *there, st
     text_reset(out);
     text_reserve(out, 0); /* "" too is there */
     return json_piece_text(value, out) ||
-           (out->failed ? error_memory(error)
-                        : error_set(error, ERROR_BAD_REQUEST, "attachment members must be strings"));
+           (out->failed
+                ? error_memory(error)
+                : error_set(error, ERROR_BAD_REQUEST, "attachment members must be strings"));
 }
 
 /* Base64 has no escapes; what has some is none. */

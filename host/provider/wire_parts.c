@@ -28,8 +28,9 @@ static bool starts_with(const char *text, const char *start)
 
 static bool is_text_type(const char *mime_type)
 {
-    static const char *const types[] = {"application/json", "application/xml", "application/yaml",
-                                        "application/x-yaml", "application/toml", "image/svg+xml"};
+    static const char *const types[] = {"application/json", "application/xml",
+                                        "application/yaml", "application/x-yaml",
+                                        "application/toml", "image/svg+xml"};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (is_type(mime_type, types[i]))
             return true;
@@ -170,8 +171,7 @@ void wire_each_part(const struct wire_writer *writer, size_t index,
     const struct item *item = writer->request->items[index];
     struct part_load load = load_before(writer, index);
     for (size_t i = 0; i < item->attachment_count; i++) {
-        struct part_choice choice =
-            choose(rules_of(writer), item, &load, &item->attachments[i]);
+        struct part_choice choice = choose(rules_of(writer), item, &load, &item->attachments[i]);
         if (choice.form != PART_UNSENT)
             put(data, &item->attachments[i], &choice);
     }

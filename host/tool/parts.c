@@ -56,8 +56,8 @@ static bool check_size(size_t length, struct error *error)
     return false;
 }
 
-static bool check(const struct tool_result *result, const char *mime_type,
-                  const struct bytes *data, const char *uri, struct error *error)
+static bool check(const struct tool_result *result, const char *mime_type, const struct bytes *data,
+                  const char *uri, struct error *error)
 {
     if (!is_mime_type(mime_type))
         return refuse(error, "the mime type must look like 'image/png'");

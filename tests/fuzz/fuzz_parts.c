@@ -12,8 +12,8 @@ static void check(const struct tool_result *result, const char *before, size_t l
 {
     bool valid = !result->is_json || json_is_valid(text_cstr(&result->text), result->text.length);
     bool within = result->attachment_count <= RESULT_PARTS_MAX;
-    bool is_same = result->text.length == length &&
-                   memcmp(text_cstr(&result->text), before, length) == 0;
+    bool is_same =
+        result->text.length == length && memcmp(text_cstr(&result->text), before, length) == 0;
     if (!valid || !within || (!result->attachment_count && !is_same))
         abort();
     for (size_t i = 0; i < result->attachment_count; i++) {

@@ -41,7 +41,8 @@ static void test_entries(void **state)
         {'{', "{\"a\":{\"b\":[1,{}]},\"c\":[]}", "\"a\"={\"b\":[1,{}]};\"c\"=[];"},
         {'{', "{\"}\":\"]{\\\"\",\"\\\\\":true}", "\"}\"=\"]{\\\"\";\"\\\\\"=true;"},
         {'[', "[]", ""},
-        {'[', "[1,\"a,b\" , null,[2,3],{\"a\":\"]\"} ]", "=1;=\"a,b\";=null;=[2,3];={\"a\":\"]\"};"},
+        {'[', "[1,\"a,b\" , null,[2,3],{\"a\":\"]\"} ]",
+         "=1;=\"a,b\";=null;=[2,3];={\"a\":\"]\"};"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct text out = TEXT_INIT;
@@ -68,8 +69,9 @@ static void test_other_values_have_none(void **state)
 static void test_broken_text(void **state)
 {
     (void)state;
-    static const char *const broken[] = {"{\"a",  "{\"a\\", "{\"a\":",  "{\"a\" 1", "{\"a\":[", "{:",
-                                         "{,,,}", "{a:b",   "{\"a\":}", "{]",       "{}}",     "{\"a\":{]"};
+    static const char *const broken[] = {"{\"a",     "{\"a\\", "{\"a\":", "{\"a\" 1",
+                                         "{\"a\":[", "{:",     "{,,,}",   "{a:b",
+                                         "{\"a\":}", "{]",     "{}}",     "{\"a\":{]"};
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         struct text exact = TEXT_INIT, out = TEXT_INIT;
         text_puts(&exact, broken[i]);
@@ -120,8 +122,8 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),       cmocka_unit_test(test_other_values_have_none),
-        cmocka_unit_test(test_broken_text),   cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_entries),        cmocka_unit_test(test_other_values_have_none),
+        cmocka_unit_test(test_broken_text),    cmocka_unit_test(test_strings),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ static struct item *picture(void)
 }
 
 #define OUTPUT(rest)                                                                               \
-    "{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":\"out\",\"is_error\":false" rest "}"
+    "{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":\"out\",\"is_error\":"       \
+    "false" rest "}"
 #define FIRST  "{\"index\":0,\"mime_type\":\"image/png\",\"name\":\"a.png\",\"bytes\":3}"
 #define SECOND "{\"index\":1,\"mime_type\":\"image/png\",\"uri\":\"x:y\"}"
 
@@ -82,8 +83,9 @@ static void test_what_comes_back(void **state)
     /* Other items have no parts. */
     struct error error = ERROR_INIT;
     struct item *call = item_call("c1", "f", "{}", 2, true);
-    const char *json = "{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":\"f\",\"arguments\":\"{}\","
-                       "\"parts\":[]}";
+    const char *json =
+        "{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":\"f\",\"arguments\":\"{}\","
+        "\"parts\":[]}";
     assert_null(item_from_view(json, strlen(json), call, &error));
     item_unref(call);
 }
@@ -94,9 +96,9 @@ static void test_descriptions(void **state)
     static const struct {
         size_t bytes;
         const char *said;
-    } cases[] = {{0, "0 bytes"},      {1, "1 byte"},        {999, "999 bytes"},
-                 {1000, "1.0 kB"},    {12345, "12.3 kB"},   {999949, "999.9 kB"},
-                 {999950, "1.0 MB"},  {10485760, "10.5 MB"}};
+    } cases[] = {{0, "0 bytes"},     {1, "1 byte"},        {999, "999 bytes"},
+                 {1000, "1.0 kB"},   {12345, "12.3 kB"},   {999949, "999.9 kB"},
+                 {999950, "1.0 MB"}, {10485760, "10.5 MB"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char mime[] = "a/b", byte[] = "", expected[64];
         const struct attachment part = {.mime_type = mime, .data = {byte, cases[i].bytes}};

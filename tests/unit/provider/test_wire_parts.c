@@ -17,13 +17,20 @@
 #define PDF       "%PDF-1.7"
 #define PDF_64    "JVBERi0xLjc="
 
-#define BYTES(text) {(char *)(uintptr_t)(text), sizeof(text) - 1}
-#define WORD(text)  (char *)(uintptr_t)(text)
+#define BYTES(text)                                                                                \
+    {                                                                                              \
+        (char *)(uintptr_t)(text), sizeof(text) - 1                                                \
+    }
+#define WORD(text) (char *)(uintptr_t)(text)
 
 #define INLINE(type, title, bytes)                                                                 \
-    {.mime_type = WORD(type), .name = WORD(title), .data = BYTES(bytes)}
+    {                                                                                              \
+        .mime_type = WORD(type), .name = WORD(title), .data = BYTES(bytes)                         \
+    }
 #define PLACE(type, title, place)                                                                  \
-    {.mime_type = WORD(type), .name = WORD(title), .uri = WORD(place)}
+    {                                                                                              \
+        .mime_type = WORD(type), .name = WORD(title), .uri = WORD(place)                           \
+    }
 
 static void answer_with(struct history *history, const char *id, const char *text, bool is_error,
                         const struct attachment *parts, size_t count)
@@ -177,9 +184,10 @@ static void test_a_model_that_takes_none(void **state)
     open_session(&session, "anthropic", IMAGES_OFF);
     call(&session.history, "c1", "shoot", "{}", true);
     ANSWER_WITH(&session.history, "c1", "", false, parts);
-    body_has(&session, "\"content\":[{\"type\":\"text\",\"text\":\"[part 'a.txt', text/plain]\\nabc\"},"
-                       "{\"type\":\"text\",\"text\":\"[1 part not sent: image/png, 24 bytes, "
-                       "'dot.png']\"}]}");
+    body_has(&session,
+             "\"content\":[{\"type\":\"text\",\"text\":\"[part 'a.txt', text/plain]\\nabc\"},"
+             "{\"type\":\"text\",\"text\":\"[1 part not sent: image/png, 24 bytes, "
+             "'dot.png']\"}]}");
     close_session(&session);
 
     open_session(&session, "openai", IMAGES_OFF);
@@ -210,23 +218,23 @@ static void test_openai_chat(void **state)
     ANSWER_WITH(&session.history, "c2", "", true, other);
     answer_call(&session.history, "c3", "3", false);
     say(&session.history, ROLE_USER, "Well?");
-    body_has(
-        &session,
-        ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"Two.\\n"
-        "[part 1, below: image/png, 24 bytes, 'dot.png']\\n"
-        "[part 2, below: image/png, https://example.org/a]\"}"
-        ",{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"Error: \\n"
-        "[part 3, below: application/pdf, 8 bytes, 'a.pdf']\\n"
-        "[1 part not sent: audio/wav, 1 byte]\"}"
-        ",{\"role\":\"tool\",\"tool_call_id\":\"c3\",\"content\":\"3\"}"
-        ",{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"[part 1]\"},"
-        "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64," PNG_64 "\"}},"
-        "{\"type\":\"text\",\"text\":\"[part 2]\"},"
-        "{\"type\":\"image_url\",\"image_url\":{\"url\":\"https://example.org/a\"}},"
-        "{\"type\":\"text\",\"text\":\"[part 3]\"},"
-        "{\"type\":\"file\",\"file\":{\"filename\":\"a.pdf\",\"file_data\":"
-        "\"data:application/pdf;base64," PDF_64 "\"}}]}"
-        ",{\"role\":\"user\",\"content\":\"Well?\"}]");
+    body_has(&session,
+             ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"Two.\\n"
+             "[part 1, below: image/png, 24 bytes, 'dot.png']\\n"
+             "[part 2, below: image/png, https://example.org/a]\"}"
+             ",{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"Error: \\n"
+             "[part 3, below: application/pdf, 8 bytes, 'a.pdf']\\n"
+             "[1 part not sent: audio/wav, 1 byte]\"}"
+             ",{\"role\":\"tool\",\"tool_call_id\":\"c3\",\"content\":\"3\"}"
+             ",{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"[part 1]\"},"
+             "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64," PNG_64
+             "\"}},"
+             "{\"type\":\"text\",\"text\":\"[part 2]\"},"
+             "{\"type\":\"image_url\",\"image_url\":{\"url\":\"https://example.org/a\"}},"
+             "{\"type\":\"text\",\"text\":\"[part 3]\"},"
+             "{\"type\":\"file\",\"file\":{\"filename\":\"a.pdf\",\"file_data\":"
+             "\"data:application/pdf;base64," PDF_64 "\"}}]}"
+             ",{\"role\":\"user\",\"content\":\"Well?\"}]");
     close_session(&session);
 }
 
@@ -303,9 +311,8 @@ static void test_bytes_of_a_request(void **state)
 static void test_what_is_told(void **state)
 {
     (void)state;
-    static const struct attachment parts[] = {INLINE("image/png", NULL, PNG),
-                                              INLINE("image/png", NULL, PNG),
-                                              INLINE("a/b", "n", "")};
+    static const struct attachment parts[] = {
+        INLINE("image/png", NULL, PNG), INLINE("image/png", NULL, PNG), INLINE("a/b", "n", "")};
     struct session session;
     struct text told = TEXT_INIT;
     open_session(&session, "anthropic", IMAGES_ON);
@@ -317,9 +324,10 @@ static void test_what_is_told(void **state)
     call(&session.history, "d", "shoot", "{}", true);
     ANSWER_WITH(&session.history, "d", "", false, parts);
     client_unsent(&client, session.history.items, 4, &told);
-    assert_string_equal(text_cstr(&told),
-                        "2 parts not sent: image/png, 24 bytes (the conversation has as many images "
-                        "as the model takes); a/b, 0 bytes, 'n'");
+    assert_string_equal(
+        text_cstr(&told),
+        "2 parts not sent: image/png, 24 bytes (the conversation has as many images "
+        "as the model takes); a/b, 0 bytes, 'n'");
     text_puts(&told, "]");
     body_has(&session, told.data);
     text_release(&told);

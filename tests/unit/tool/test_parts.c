@@ -26,7 +26,7 @@ static struct tool_result result_of(const char *json)
 
 /* ---- what is taken apart ---- */
 
-#define DATA(data) "{\"mime_type\":\"image/png\",\"data\":" data "}"
+#define DATA(data)   "{\"mime_type\":\"image/png\",\"data\":" data "}"
 #define FILE_AT(uri) "{\"mime_type\":\"application/pdf\",\"uri\":\"" uri "\"}"
 
 static const struct {
@@ -40,8 +40,8 @@ static const struct {
     {"{\"a\":1,\"inline_data\":[" DATA("\"aGk=\"") "],\"b\":[2]}", "{\"a\":1,\"b\":[2]}", true,
      "image/png - hi"},
     {"{\"inline_data\":[" DATA("\"aGk=\"") "]}", "{}", true, "image/png - hi"},
-    {"{\"response\":\"a \\\"plot\\\"\",\"inline_data\":[" DATA("\"aGk=\"") "]}", "a \"plot\"", false,
-     "image/png - hi"},
+    {"{\"response\":\"a \\\"plot\\\"\",\"inline_data\":[" DATA("\"aGk=\"") "]}", "a \"plot\"",
+     false, "image/png - hi"},
     {"{\"response\":\"\",\"inline_data\":[" DATA("\"aGk=\"") "]}", "", false, "image/png - hi"},
     {"{\"response\":null,\"inline_data\":[" DATA("\"aGk=\"") "]}", "null", true, "image/png - hi"},
     {"{\"response\":[1, 2],\"file_data\":[" FILE_AT("x:y") "]}", "[1, 2]", true,
@@ -50,25 +50,26 @@ static const struct {
     {" {\"n\" : 12345678901234567890.10 ,\n\"file_data\" : [ " FILE_AT("x:y") " ] } ",
      "{\"n\":12345678901234567890.10}", true, "application/pdf - x:y"},
     /* F70: inline before file, whatever stands first */
-    {"{\"file_data\":[" FILE_AT("x:1") "," FILE_AT("x:2") "],\"inline_data\":[" DATA("\"MQ==\"") ","
-     DATA("\"Mg==\"") "]}", "{}", true,
-     "image/png - 1; image/png - 2; application/pdf - x:1; application/pdf - x:2"},
+    {"{\"file_data\":[" FILE_AT("x:1") "," FILE_AT("x:2") "],\"inline_data\":[" DATA(
+         "\"MQ==\"") "," DATA("\"Mg==\"") "]}",
+     "{}", true, "image/png - 1; image/png - 2; application/pdf - x:1; application/pdf - x:2"},
     /* F68: one list is empty, or none, and the other is not */
-    {"{\"inline_data\":[],\"file_data\":[" FILE_AT("x:y") "]}", "{}", true, "application/pdf - x:y"},
-    {"{\"inline_data\":\"no\",\"file_data\":[" FILE_AT("x:y") "]}", "{\"inline_data\":\"no\"}", true,
+    {"{\"inline_data\":[],\"file_data\":[" FILE_AT("x:y") "]}", "{}", true,
      "application/pdf - x:y"},
+    {"{\"inline_data\":\"no\",\"file_data\":[" FILE_AT("x:y") "]}", "{\"inline_data\":\"no\"}",
+     true, "application/pdf - x:y"},
     /* F69: bytes as base64 in both alphabets, escaped, without padding, and as a list */
-    {"{\"inline_data\":[" DATA("\"aGk\"") "," DATA("\"fn5-\"") "," DATA("\"fn5+\"") ","
-     DATA("\"L\\/==\"") "]}", "{}", true,
-     "image/png - hi; image/png - ~~~; image/png - ~~~; image/png - /"},
+    {"{\"inline_data\":[" DATA("\"aGk\"") "," DATA("\"fn5-\"") "," DATA("\"fn5+\"") "," DATA(
+         "\"L\\/==\"") "]}",
+     "{}", true, "image/png - hi; image/png - ~~~; image/png - ~~~; image/png - /"},
     {"{\"inline_data\":[" DATA("[104, 105]") "," DATA("[]") "," DATA("\"\"") "]}", "{}", true,
      "image/png - hi; image/png - ; image/png - "},
     /* the names that members go by */
     {"{\"inline_data\":[{\"mimeType\":\"text/plain; charset=utf-8\",\"data\":\"aGk=\","
      "\"display_name\":\"a\\tb.txt\",\"more\":[1]}],"
      "\"file_data\":[{\"mimeType\":\"a/b\",\"fileUri\":\"gs:\\/\\/x\",\"displayName\":\"n\"},"
-     "{\"mime_type\":\"a/b\",\"file_uri\":\"q:\",\"name\":null}]}", "{}", true,
-     "text/plain; charset=utf-8 a b.txt hi; a/b n gs://x; a/b - q:"},
+     "{\"mime_type\":\"a/b\",\"file_uri\":\"q:\",\"name\":null}]}",
+     "{}", true, "text/plain; charset=utf-8 a b.txt hi; a/b n gs://x; a/b - q:"},
     /* F72: a URI is nothing that is looked into */
     {"{\"file_data\":[" FILE_AT("no uri at \xC3\xA4ll?%zz") "]}", "{}", true,
      "application/pdf - no uri at \xC3\xA4ll?%zz"},
@@ -239,8 +240,7 @@ static void test_limits_of_a_result(void **state)
     memset(uri, 'u', sizeof(uri));
     uri[PART_URI_MAX + 1] = '\0';
     assert_false(attach(&result, 0, uri, &error));
-    assert_string_equal(error.message,
-                        "the URI is longer than 8192 bytes; give the data itself");
+    assert_string_equal(error.message, "the URI is longer than 8192 bytes; give the data itself");
     uri[PART_URI_MAX] = '\0';
     assert_true(attach(&result, 0, uri, &error));
     tool_result_release(&result);
@@ -279,9 +279,9 @@ static mortise_status shoot(const mortise_tool *self, mortise_call *call, const 
 }
 FAKE_TOOL(shoot, 0, .input_schema = "{\"type\":\"object\"}");
 
-static const char *const good = "{\"response\":\"a\\/b\",\"inline_data\":[{\"mime_type\":\"a/b\","
-                                "\"data\":\"L\\/==\",\"name\":\"n\"}],\"file_data\":["
-                                FILE_AT("x:y") "]}";
+static const char *const good =
+    "{\"response\":\"a\\/b\",\"inline_data\":[{\"mime_type\":\"a/b\","
+    "\"data\":\"L\\/==\",\"name\":\"n\"}],\"file_data\":[" FILE_AT("x:y") "]}";
 
 static void test_calls(void **state)
 {
@@ -344,10 +344,14 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_taken_apart), cmocka_unit_test(test_what_is_left_alone),
-        cmocka_unit_test(test_what_cannot_be_used), cmocka_unit_test(test_ten_mebibytes),
-        cmocka_unit_test(test_limits_of_a_result),  cmocka_unit_test(test_names_are_short_lines),
-        cmocka_unit_test(test_calls),               cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_what_is_taken_apart),
+        cmocka_unit_test(test_what_is_left_alone),
+        cmocka_unit_test(test_what_cannot_be_used),
+        cmocka_unit_test(test_ten_mebibytes),
+        cmocka_unit_test(test_limits_of_a_result),
+        cmocka_unit_test(test_names_are_short_lines),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
