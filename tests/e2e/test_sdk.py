@@ -10,7 +10,8 @@ class Bridge(e2e.Case):
 
     def setUp(self):
         super().setUp()
-        self.bridge = ("-e", os.path.join(e2e.options.bridge, "e2e_bridge.so"))
+        folder = os.path.join(os.path.dirname(e2e.options.fixtures), "bridge")
+        self.bridge = ("-e", os.path.join(folder, "e2e_bridge.so"))
 
     def call(self, name, arguments):
         return self.mortise(*self.bridge, "tools", "call", name, json.dumps(arguments))
