@@ -64,7 +64,6 @@ struct call {
     mortise_category category;
     int64_t retry_after_ms;
     struct tool_result result; /* its component, code and attachments grow while the tool runs */
-    size_t attachment_capacity;
 
     bool watched;                  /* on_cancel() was used */
     void (*on_cancel)(void *data); /* until it is called */

@@ -22,6 +22,7 @@
 static const struct error trouble = {
     .kind = ERROR_RATE_LIMIT, .retryable = true, .message = "too many \"requests\""};
 static const char *const tools[] = {"counter", "greet"};
+static const struct event_part parts[] = {{"image/png", "a", NULL, 3}, {"text/css", NULL, "u:v", 0}};
 
 /* Every event that has a JSON form, exactly as cli.md spells it. */
 static const struct {
@@ -90,9 +91,11 @@ static const struct {
                          .success = true,
                          .result = SLICE("Hi"),
                          .duration_us = 1234567,
-                         .parts = 2}},
+                         .parts = parts,
+                         .part_count = 2}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"greet\",\"success\":true,\"result\":"
-     "\"Hi\",\"error\":null,\"duration_ms\":1234.567,\"parts\":2}"},
+     "\"Hi\",\"error\":null,\"duration_ms\":1234.567,\"parts\":[{\"mime_type\":\"image/png\","
+     "\"name\":\"a\",\"bytes\":3},{\"mime_type\":\"text/css\",\"uri\":\"u:v\"}]}"},
     /* F22, F25 */
     {{.kind = EVENT_TOOL_RESULT,
       .as.tool_result = {.id = "c1",
@@ -107,7 +110,7 @@ static const struct {
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"db\",\"success\":false,\"result\":"
      "\"locked\",\"error\":{\"component\":\"database\",\"category\":\"unavailable\",\"code\":"
      "\"db.locked\",\"message\":\"locked\",\"retryable\":true,\"retry_after_ms\":1500},"
-     "\"duration_ms\":0.070,\"parts\":0}"},
+     "\"duration_ms\":0.070,\"parts\":[]}"},
     {{.kind = EVENT_HOOK, .as.hook = {"guard", "pre_tool_call", "skip", "not today"}},
      "{\"type\":\"hook\",\"hook\":\"guard\",\"event\":\"pre_tool_call\",\"decision\":\"skip\","
      "\"reason\":\"not today\"}"},
