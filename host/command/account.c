@@ -103,8 +103,8 @@ int account_forget(struct app *app, const char *plugin)
     struct error error;
     bool found = false;
     char *path = book_path();
-    bool ok = path ? !*path || account_file_forget(path, plugin, &found, &error)
-                   : error_memory(&error);
+    bool ok =
+        path ? !*path || account_file_forget(path, plugin, &found, &error) : error_memory(&error);
     free(path);
     if (ok && !found)
         ok = error_set(&error, ERROR_USAGE, "nothing was counted of a plugin '%s'", plugin);
@@ -171,8 +171,7 @@ static void add_bytes(struct text *cells, int64_t bytes)
     add_cell(cells, cell);
 }
 
-void account_table_add(struct account_table *table, const char *tool,
-                       const struct account_sum *sum)
+void account_table_add(struct account_table *table, const char *tool, const struct account_sum *sum)
 {
     struct text *cells = &table->cells;
     add_cell(cells, tool);

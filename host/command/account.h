@@ -33,7 +33,7 @@ int account_forget(struct app *app, const char *plugin);
 struct account_table {
     struct text cells; /* each ends with a NUL */
     size_t rows;
-    bool dropped;      /* any progress was: a column more */
+    bool dropped; /* any progress was: a column more */
 };
 void account_table_add(struct account_table *table, const char *tool,
                        const struct account_sum *sum);

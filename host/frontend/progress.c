@@ -9,7 +9,14 @@
 #include "base/utf8.h"
 #include "frontend/styled.h"
 
-enum { NARROWEST = 20, NARROWEST_CALL = 14, WIDEST_BAR = 24, NARROWEST_BAR = 6, GAP = 3, MORE = 12 };
+enum {
+    NARROWEST = 20,
+    NARROWEST_CALL = 14,
+    WIDEST_BAR = 24,
+    NARROWEST_BAR = 6,
+    GAP = 3,
+    MORE = 12
+};
 
 void progress_init(struct progress_line *line, struct output *output)
 {
@@ -132,7 +139,8 @@ static unsigned put_columns(struct text *out, const struct text *text, unsigned 
 {
     unsigned used = 0;
     for (size_t at = 0, length; at < text->length; at += length) {
-        unsigned width = styled_char_width(styled_decode(text->data + at, text->length - at, &length));
+        unsigned width =
+            styled_char_width(styled_decode(text->data + at, text->length - at, &length));
         if (used + width > columns)
             break;
         text_append(out, text->data + at, length);

@@ -59,8 +59,9 @@ static void count_time(struct account *account, int64_t ns)
     atomic_int_least64_t *times = times_of(account);
     int_least64_t most = READ(account->max_ns);
     ADD(account->total_ns, ns);
-    while (ns > most && !atomic_compare_exchange_weak_explicit(
-                            &account->max_ns, &most, ns, memory_order_relaxed, memory_order_relaxed))
+    while (ns > most &&
+           !atomic_compare_exchange_weak_explicit(&account->max_ns, &most, ns, memory_order_relaxed,
+                                                  memory_order_relaxed))
         ;
     if (times)
         ADD(times[bucket_of(ns)], 1);

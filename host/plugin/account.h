@@ -17,8 +17,8 @@
 
 /* Numbers that stand still. */
 struct account_sum {
-    int64_t calls;  /* also those that were refused before the tool was entered */
-    int64_t errors; /* of them */
+    int64_t calls;            /* also those that were refused before the tool was entered */
+    int64_t errors;           /* of them */
     int64_t total_ns, max_ns; /* inside the tool */
     int64_t bytes_in;         /* of arguments */
     int64_t bytes_out;        /* of results and what is attached to them */

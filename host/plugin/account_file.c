@@ -58,7 +58,7 @@ static void read_sum(const json_t *object, struct account_sum *sum)
     for (size_t i = 0; i < NUMBERS; i++)
         *number_of(sum, i) = read_number(object, numbers[i].key);
     json_t *times = json_object_get(object, "times");
-    json_object_foreach(times, key, count) {
+    json_object_foreach (times, key, count) {
         char *end;
         unsigned long bucket = strtoul(key, &end, 10);
         if (end != key && !*end && bucket < ACCOUNT_BUCKETS)
@@ -123,8 +123,8 @@ static bool add_book(json_t *book, json_t *more)
     const char *plugin, *tool;
     json_t *tools, *account;
     struct account_sum sum;
-    json_object_foreach(json_object_get(more, "plugins"), plugin, tools) {
-        json_object_foreach(tools, tool, account) {
+    json_object_foreach (json_object_get(more, "plugins"), plugin, tools) {
+        json_object_foreach (tools, tool, account) {
             read_sum(account, &sum);
             if (!add_sum(book, plugin, tool, &sum))
                 return false;
@@ -172,8 +172,7 @@ json_t *account_file_read(const char *path, struct error *error)
     struct text lines = TEXT_INIT;
     if (is_missing(path))
         return empty_book(error);
-    json_t *book =
-        file_read(path, MAX_BYTES, &lines, error) ? sum_up(path, &lines, error) : NULL;
+    json_t *book = file_read(path, MAX_BYTES, &lines, error) ? sum_up(path, &lines, error) : NULL;
     text_release(&lines);
     return book;
 }

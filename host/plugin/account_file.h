@@ -5,8 +5,8 @@
  *
  * What is known is the sum of all lines.  A process adds one, which takes a tenth of a
  * millisecond (to open a database takes more than one); now and then one sums them up and
- * replaces the file.  Both hold a lock on it.  Tools stand there under the names that their plugins gave them, so
- * that neither another version nor a "prefix" loses what was counted.
+ * replaces the file.  Both hold a lock on it.  Tools stand there under the names that their plugins
+ * gave them, so that neither another version nor a "prefix" loses what was counted.
  *
  * Nothing is synced: after a power cut the latest lines may be missing or torn; a line that
  * cannot be read does not count.

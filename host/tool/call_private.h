@@ -1,4 +1,5 @@
-/* call_private - what call.c (the life of a call) and call_ops.c (what its tool may do) share. */
+/* call_private - what call.c (the life of a call), call_ops.c (what its tool may do), outcome.c
+ * (what its result becomes) and direct.c (a call without a run) share. */
 #ifndef TOOL_CALL_PRIVATE_H
 #define TOOL_CALL_PRIVATE_H
 

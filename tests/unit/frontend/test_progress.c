@@ -215,8 +215,8 @@ static void test_strange_numbers(void **state)
     static const struct {
         double done, total;
         const char *shown;
-    } cases[] = {{5, 4, "100%"}, {-1, 4, "  0%"}, {7, -1, " 7"}, {1e300, 0, "1e+300"},
-                 {-1e300, 1e300, "  0%"}, {1e300, 1e-300, "100%"}};
+    } cases[] = {{5, 4, "100%"},       {-1, 4, "  0%"},         {7, -1, " 7"},
+                 {1e300, 0, "1e+300"}, {-1e300, 1e300, "  0%"}, {1e300, 1e-300, "100%"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         open_terminal(60);
         progress("t", cases[i].done, cases[i].total, "");
@@ -298,7 +298,8 @@ static void test_streams(void **state)
     (void)state;
     open_pipe();
     say("shell", "stdout", "one\ntwo\nthr");
-    assert_shown("  shell: one\n  shell: two\n  shell: thr"); /* it does not wait for the line's end */
+    assert_shown(
+        "  shell: one\n  shell: two\n  shell: thr"); /* it does not wait for the line's end */
     say("shell", "stdout", "ee\n");
     assert_shown("ee\n");
     say("shell", "stderr", "oops");

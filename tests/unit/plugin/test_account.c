@@ -17,8 +17,9 @@
 
 static void count(struct account *account, bool success, int64_t ns)
 {
-    account_count(account, &(struct account_call){
-                               .success = success, .duration_ns = ns, .bytes_in = 3, .bytes_out = 5});
+    account_count(account,
+                  &(struct account_call){
+                      .success = success, .duration_ns = ns, .bytes_in = 3, .bytes_out = 5});
 }
 
 /* ---- counting ---- */
@@ -302,8 +303,16 @@ static void test_strange_files(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "", "\n\n", "{oops\n", "[]\n", "null\n", "5\n", "{}\n", "{\"plugins\":5}\n",
-        "{\"plugins\":{\"p\":5}}\n", "{\"plugins\":{\"p\":{\"t\":[]}}}\n",
+        "",
+        "\n\n",
+        "{oops\n",
+        "[]\n",
+        "null\n",
+        "5\n",
+        "{}\n",
+        "{\"plugins\":5}\n",
+        "{\"plugins\":{\"p\":5}}\n",
+        "{\"plugins\":{\"p\":{\"t\":[]}}}\n",
         "{\"plugins\":{\"p\":{\"t\":{\"calls\":-5,\"times\":5}}}}\n",
         "{\"plugins\":{\"p\":{\"t\":{\"calls\":\"x\",\"times\":{\"-1\":1,\"624\":1,\"x\":1,\"\":2,"
         "\"99999999999999999999\":1,\"3\":-1}}}}}\n",

@@ -101,8 +101,8 @@ static void test_ids(void **state)
     }
     assert_string_not_equal(ids[0][0], ids[1][0]);
     assert_string_not_equal(ids[0][1], ids[1][1]);
-    struct call *call = call_new(registry, registry_tool(registry, 0), "call_1", "{}", 2, &context,
-                                 NULL, -1, NULL);
+    struct call *call =
+        call_new(registry, registry_tool(registry, 0), "call_1", "{}", 2, &context, NULL, -1, NULL);
     call_run(call);
     call_take_result(call, &result);
     tool_result_release(&result);

@@ -60,7 +60,8 @@ static void look(void *self, const struct event *event)
     (void)self;
     const struct tool_progress *told = event_tool_progress(event);
     struct seen *one = &seen[call_number(told->id)];
-    bool notice = told->text.length == strlen(NOTICE) && !memcmp(told->text.data, NOTICE, strlen(NOTICE));
+    bool notice =
+        told->text.length == strlen(NOTICE) && !memcmp(told->text.data, NOTICE, strlen(NOTICE));
     assert_int_equal(told->notice, notice);
     one->notices += notice;
     one->chunks += !notice;
