@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_check.h"
 #include "tool/arguments.h"
-#include "tool/decode.h"
+#include "schema/decode.h"
 
 struct record {
     const char *name;

@@ -6,6 +6,6 @@ function(schema_test subject)
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
-foreach(subject pattern)
+foreach(subject decode pattern shape)
   schema_test(${subject})
 endforeach()
