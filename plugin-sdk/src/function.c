@@ -1,4 +1,7 @@
 /* function - the answer of a tool that knows nothing but its arguments (MORTISE_FUNCTION). */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* vasprintf() */
+#endif
 #include <mortise/tool.h>
 
 #include <stdarg.h>
@@ -9,14 +12,8 @@
 /* NULL without memory, or when the format cannot be written. */
 MORTISE__PRINTF(1, 0) static char *format_text(const char *format, va_list args)
 {
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, args);
-    return text;
+    char *text;
+    return vasprintf(&text, format, args) < 0 ? NULL : text;
 }
 
 mortise_answer mortise_text(const char *format, ...)

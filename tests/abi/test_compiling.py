@@ -72,11 +72,12 @@ def knows(compiler, language, standard):
 def check_standards(root):
     """The cases, and how to check one: None or what is wrong with it."""
     include = f"-I{root}/plugin-sdk/include"
-    every_kind = (root / "tests/plugin/sdk_every_kind.h").read_text()
+    declared = [(root / "tests/plugin" / name).read_text()
+                for name in ("sdk_every_kind.h", "fixtures/declared.c")]
     cases = [("c", compiler, standard, source)
              for compiler in available(C_COMPILERS)
              for standard in C_STANDARDS if knows(compiler, "c", standard)
-             for source in (USES_PLUGIN_H, every_kind)]
+             for source in (USES_PLUGIN_H, *declared)]
     cases += [("c++", compiler, standard, USES_PLUGIN_H)
               for compiler in available(CXX_COMPILERS)
               for standard in CXX_STANDARDS if knows(compiler, "c++", standard)]
