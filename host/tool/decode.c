@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "plugin/schema.h"
-#include "tool/problem.h"
+#include "schema/problem.h"
 
 struct decoder {
     struct arena *memory;

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/suggest.h"
-#include "tool/problem.h"
+#include "schema/problem.h"
 
 #define DEPTH_MAX 64
 

@@ -4,9 +4,10 @@
  *     Invalid argument: 'edits[2].old_text' must be a string, got 5
  *
  * One line for each problem, five at most.  Nothing is allocated as long as there is none.
+ * What is wrong with a tool's result is told in the same words, without the first two.
  */
-#ifndef TOOL_PROBLEM_H
-#define TOOL_PROBLEM_H
+#ifndef SCHEMA_PROBLEM_H
+#define SCHEMA_PROBLEM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,14 +18,17 @@
 #include "base/text.h"
 
 /* Where a value stands, from the inside out: each lives on the stack of its descent.
- * NULL: the arguments as a whole. */
+ * NULL: the whole. */
 struct place {
     const struct place *outer;
     const char *name; /* of a member … */
     size_t index;     /* … or, when there is no name, of an element */
 };
 
+enum problem_subject { PROBLEM_ARGUMENTS, PROBLEM_RESULT };
+
 struct problems {
+    enum problem_subject subject;
     struct text text;
     unsigned count;
     bool no_memory;

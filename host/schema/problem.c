@@ -1,4 +1,4 @@
-#include "tool/problem.h"
+#include "schema/problem.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -31,13 +31,15 @@ void problem_add(struct problems *problems, const struct place *place, const cha
     if (problems->count++ >= PROBLEMS_MAX)
         return;
     struct text *out = &problems->text;
-    text_puts(out, out->length ? "\nInvalid argument: " : "Invalid argument: ");
+    bool arguments = problems->subject == PROBLEM_ARGUMENTS;
+    text_puts(out, out->length ? "\n" : "");
+    text_puts(out, arguments ? "Invalid argument: " : "");
     if (place) {
         text_putc(out, '\'');
         write_place(out, place);
         text_puts(out, "' ");
     } else {
-        text_puts(out, "the arguments ");
+        text_puts(out, arguments ? "the arguments " : "the result ");
     }
     va_list args;
     va_start(args, format);
