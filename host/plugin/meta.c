@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "plugin/raw_schema.h"
 #include "plugin/schema.h"
 
 #define MAX_NAME   ((size_t)64)
@@ -132,39 +133,44 @@ static bool read_description(struct plugin *plugin, struct tool *tool, const cha
 }
 
 static bool read_raw(struct plugin *plugin, struct tool *tool, const char *json, const char *what,
-                     const char **out, struct error *error)
+                     const char **out, struct schema **schema, struct error *error)
 {
+    struct error problem = ERROR_INIT;
     struct text text = TEXT_INIT;
-    if (!schema_check_raw(json, &text, error)) {
-        text_release(&text);
+    *schema = raw_schema_read(json, &text, &problem);
+    *out = keep(plugin, &text);
+    if (*schema && *out)
+        return true;
+    if (*schema || problem.kind == ERROR_INTERNAL)
+        return error_memory(error);
+    return error_set(error, ERROR_PLUGIN, "the %s schema of tool '%s' cannot be used: %s", what,
+                     tool->own_name, problem.message);
+}
+
+static bool read_shape(struct plugin *plugin, struct tool *tool, const mortise_shape *shape,
+                       struct error *error)
+{
+    if (!shape_check(shape, error)) {
         if (error && error->kind == ERROR_PLUGIN)
-            error_prefix(error, "the %s schema of tool '%s' cannot be used", what, tool->own_name);
+            error_prefix(error, "tool '%s'", tool->own_name);
         return false;
     }
-    *out = keep(plugin, &text);
-    return *out || error_memory(error);
+    struct text text = TEXT_INIT;
+    shape_write_schema(shape, &text);
+    tool->shape = shape;
+    tool->meta.input_schema = keep(plugin, &text);
+    return tool->meta.input_schema || error_memory(error);
 }
 
 /* One of three: from the table, the author's own, or any object (T2). */
 static bool read_input(struct plugin *plugin, struct tool *tool, const mortise_tool_meta *meta,
                        struct error *error)
 {
-    if (!meta->shape && meta->input_schema && *meta->input_schema)
-        return read_raw(plugin, tool, meta->input_schema, "input", &tool->meta.input_schema, error);
-
-    struct text text = TEXT_INIT;
-    if (!meta->shape) {
-        text_puts(&text, "{\"type\":\"object\"}");
-    } else if (shape_check(meta->shape, error)) {
-        shape_write_schema(meta->shape, &text);
-        tool->shape = meta->shape;
-    } else {
-        if (error && error->kind == ERROR_PLUGIN)
-            error_prefix(error, "tool '%s'", tool->own_name);
-        return false;
-    }
-    tool->meta.input_schema = keep(plugin, &text);
-    return tool->meta.input_schema || error_memory(error);
+    if (meta->shape)
+        return read_shape(plugin, tool, meta->shape, error);
+    bool own = meta->input_schema && *meta->input_schema;
+    return read_raw(plugin, tool, own ? meta->input_schema : "{\"type\":\"object\"}", "input",
+                    &tool->meta.input_schema, &tool->input, error);
 }
 
 static bool read_scopes(struct plugin *plugin, struct tool *tool, const char *const *scopes,
@@ -197,6 +203,22 @@ static bool is_whole(const mortise_tool *instance)
            instance->meta && MORTISE_HAS(instance->meta, mortise_tool_meta, title);
 }
 
+static bool read(struct plugin *plugin, const mortise_tool_meta *meta, struct tool *tool,
+                 struct error *error)
+{
+    if (!read_name(plugin, tool, meta->name, error) || !check_flags(tool, error) ||
+        !read_description(plugin, tool, meta->description, error) ||
+        !read_input(plugin, tool, meta, error) || !read_scopes(plugin, tool, meta->scopes, error))
+        return false;
+    tool->meta.name = tool->name;
+    if (meta->output_schema && !read_raw(plugin, tool, meta->output_schema, "output",
+                                         &tool->meta.output_schema, &tool->output, error))
+        return false;
+    if (meta->title && !(tool->meta.title = plugin_copy(plugin, meta->title)))
+        return error_memory(error);
+    return true;
+}
+
 bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool *tool,
                struct error *error)
 {
@@ -205,21 +227,20 @@ bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool 
                          "tool %zu is not complete: it needs a mortise_tool and a meta with their "
                          "sizes set, and a run()",
                          plugin->tool_count);
-    const mortise_tool_meta *meta = instance->meta;
     *tool = (struct tool){.instance = instance, .plugin = plugin};
     tool->meta.size = sizeof(tool->meta);
-    tool->meta.flags = meta->flags;
-    if (!read_name(plugin, tool, meta->name, error) || !check_flags(tool, error) ||
-        !read_description(plugin, tool, meta->description, error) ||
-        !read_input(plugin, tool, meta, error) || !read_scopes(plugin, tool, meta->scopes, error))
-        return false;
-    tool->meta.name = tool->name;
-    if (meta->output_schema &&
-        !read_raw(plugin, tool, meta->output_schema, "output", &tool->meta.output_schema, error))
-        return false;
-    if (meta->title && !(tool->meta.title = plugin_copy(plugin, meta->title)))
-        return error_memory(error);
-    return true;
+    tool->meta.flags = instance->meta->flags;
+    if (read(plugin, instance->meta, tool, error))
+        return true;
+    meta_release(tool);
+    return false;
+}
+
+void meta_release(struct tool *tool)
+{
+    schema_free(tool->input);
+    schema_free(tool->output);
+    tool->input = tool->output = NULL;
 }
 
 /* ---- comparing ---- */

@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "schema/schema.h"
 
 struct registry;
 struct plugin;
@@ -29,6 +30,8 @@ struct tool {
     const char *own_name;   /* as its plugin knows it, before "prefix" and "rename" (D19) */
     mortise_tool_meta meta; /* all strings are the host's; input_schema always set, shape NULL */
     const mortise_shape *shape; /* the plugin's, checked; NULL: gets JSON text */
+    struct schema *input;       /* of a tool without a shape: what its arguments are checked with */
+    struct schema *output;      /* what a JSON result is checked with, or NULL */
     const mortise_tool *instance;
     struct plugin *plugin;
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */

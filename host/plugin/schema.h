@@ -24,8 +24,4 @@ bool shape_check(const mortise_shape *shape, struct error *error);
  * properties, required, additionalProperties false; inlined, no $schema, no title. */
 void shape_write_schema(const mortise_shape *shape, struct text *out);
 
-/* Whether a raw schema is a JSON object that describes an object; appends its text with
- * insignificant space removed. */
-bool schema_check_raw(const char *json, struct text *out, struct error *error);
-
 #endif

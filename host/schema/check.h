@@ -37,7 +37,8 @@ struct check {
     int64_t budget;
     struct pattern_clock clock;
     unsigned depth;
-    bool stopped; /* it cannot be said whether the value fits; the problem says why */
+    bool of_nearest; /* what was told last says that it is by the nearest of several schemas */
+    bool stopped;    /* it cannot be said whether the value fits; the problem says why */
 };
 
 /* The resources that references led through, the newest first. */

@@ -83,10 +83,12 @@ static void complain_none(struct check *check, const struct at *at, const struct
         problem_got(&check->problems, at->value);
         return;
     }
+    check->of_nearest = false;
     apply(check, at, nearest, NULL);
-    if (of_type > 1)
+    if (of_type > 1 && !check->of_nearest)
         problem_more(&check->problems, " (by the nearest of %zu schemas, of which one must fit)",
                      list->count);
+    check->of_nearest = true;
 }
 
 /* When it is weighed, by the nearest of its own. */

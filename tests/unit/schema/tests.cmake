@@ -6,6 +6,6 @@ function(schema_test subject)
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
-foreach(subject pattern)
+foreach(subject pattern schema schema_errors schema_limits)
   schema_test(${subject})
 endforeach()
