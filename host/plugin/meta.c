@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "plugin/schema.h"
+#include "plugin/raw_schema.h"
 #include "schema/decode.h"
 
 #define MAX_NAME   ((size_t)64)
@@ -133,38 +133,44 @@ static bool read_description(struct plugin *plugin, struct tool *tool, const cha
 }
 
 static bool read_raw(struct plugin *plugin, struct tool *tool, const char *json, const char *what,
-                     const char **out, struct error *error)
+                     const char **out, struct schema **schema, struct error *error)
 {
+    struct error problem = ERROR_INIT;
     struct text text = TEXT_INIT;
-    if (!schema_check_raw(json, &text, error)) {
-        text_release(&text);
-        if (error && error->kind == ERROR_PLUGIN)
-            error_prefix(error, "the %s schema of tool '%s' cannot be used", what, tool->own_name);
+    *schema = raw_schema_read(json, &text, &problem);
+    *out = keep(plugin, &text);
+    if (*schema && *out)
+        return true;
+    if (*schema || problem.kind == ERROR_INTERNAL)
+        return error_memory(error);
+    return error_set(error, ERROR_PLUGIN, "the %s schema of tool '%s' cannot be used: %s", what,
+                     tool->own_name, problem.message);
+}
+
+static bool read_shape(struct plugin *plugin, struct tool *tool, const mortise_shape *shape,
+                       struct error *error)
+{
+    tool->shape = shape_new(shape, &plugin->memory, error);
+    if (!tool->shape) {
+        if (error && error->kind != ERROR_INTERNAL)
+            error_prefix(error, "tool '%s'", tool->own_name);
         return false;
     }
-    *out = keep(plugin, &text);
-    return *out || error_memory(error);
+    struct text text = TEXT_INIT;
+    shape_write_schema(shape, &text);
+    tool->meta.input_schema = keep(plugin, &text);
+    return tool->meta.input_schema || error_memory(error);
 }
 
 /* One of three: from the table, the author's own, or any object (T2). */
 static bool read_input(struct plugin *plugin, struct tool *tool, const mortise_tool_meta *meta,
                        struct error *error)
 {
-    if (!meta->shape && meta->input_schema && *meta->input_schema)
-        return read_raw(plugin, tool, meta->input_schema, "input", &tool->meta.input_schema, error);
-
-    struct text text = TEXT_INIT;
-    if (!meta->shape) {
-        text_puts(&text, "{\"type\":\"object\"}");
-    } else if ((tool->shape = shape_new(meta->shape, &plugin->memory, error))) {
-        shape_write_schema(meta->shape, &text);
-    } else {
-        if (error && error->kind != ERROR_INTERNAL)
-            error_prefix(error, "tool '%s'", tool->own_name);
-        return false;
-    }
-    tool->meta.input_schema = keep(plugin, &text);
-    return tool->meta.input_schema || error_memory(error);
+    if (meta->shape)
+        return read_shape(plugin, tool, meta->shape, error);
+    bool own = meta->input_schema && *meta->input_schema;
+    return read_raw(plugin, tool, own ? meta->input_schema : "{\"type\":\"object\"}", "input",
+                    &tool->meta.input_schema, &tool->input, error);
 }
 
 /* ---- lists ---- */
@@ -198,15 +204,17 @@ static bool check_example(const struct tool *tool, const char *json, size_t numb
 {
     struct error reason = ERROR_INIT;
     json_t *object = json_parse(json, strlen(json), NULL, &reason);
-    bool fits = object && json_is_object(object) &&
-                (!tool->shape || decode_fits(tool->shape, object, &reason));
+    bool fits = json_is_object(object) &&
+                (tool->shape ? decode_fits(tool->shape, object, &reason)
+                             : schema_check(tool->input, object, PROBLEM_EXAMPLE, &reason));
     if (object && !json_is_object(object))
         error_set(&reason, ERROR_PLUGIN, "it must be a JSON object");
     json_decref(object);
     if (!fits && reason.kind == ERROR_INTERNAL)
         return error_memory(error);
-    return fits || error_set(error, ERROR_PLUGIN, "example %zu of tool '%s' does not fit: %s",
-                             number, tool->own_name, reason.message);
+    return fits || error_set(error, ERROR_PLUGIN, "example %zu of tool '%s' does not fit: %.*s",
+                             number, tool->own_name, (int)strcspn(reason.message, "\n"),
+                             reason.message);
 }
 
 /* Puts them as "examples" at the end of the input schema, an object with at least a "type". */
@@ -262,25 +270,17 @@ static bool is_whole(const mortise_tool *instance)
            instance->meta && MORTISE_HAS(instance->meta, mortise_tool_meta, title);
 }
 
-static bool read_all(struct plugin *plugin, const mortise_tool *instance, struct tool *tool,
-                     struct error *error)
+static bool read(struct plugin *plugin, const mortise_tool_meta *meta, struct tool *tool,
+                 struct error *error)
 {
-    if (!is_whole(instance))
-        return error_set(error, ERROR_PLUGIN,
-                         "tool %zu is not complete: it needs a mortise_tool and a meta with their "
-                         "sizes set, and a run()",
-                         plugin->tool_count);
-    const mortise_tool_meta *meta = instance->meta;
-    tool->meta.size = sizeof(tool->meta);
-    tool->meta.flags = meta->flags;
     if (!read_name(plugin, tool, meta->name, error) || !check_flags(tool, error) ||
         !read_description(plugin, tool, meta->description, error) ||
         !read_input(plugin, tool, meta, error) || !read_examples(plugin, tool, meta, error) ||
         !read_texts(plugin, tool, meta->scopes, "scopes", &tool->meta.scopes, error))
         return false;
     tool->meta.name = tool->name;
-    if (meta->output_schema &&
-        !read_raw(plugin, tool, meta->output_schema, "output", &tool->meta.output_schema, error))
+    if (meta->output_schema && !read_raw(plugin, tool, meta->output_schema, "output",
+                                         &tool->meta.output_schema, &tool->output, error))
         return false;
     if (meta->title && !(tool->meta.title = plugin_copy(plugin, meta->title)))
         return error_memory(error);
@@ -290,12 +290,27 @@ static bool read_all(struct plugin *plugin, const mortise_tool *instance, struct
 bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool *tool,
                struct error *error)
 {
+    if (!is_whole(instance))
+        return error_set(error, ERROR_PLUGIN,
+                         "tool %zu is not complete: it needs a mortise_tool and a meta with their "
+                         "sizes set, and a run()",
+                         plugin->tool_count);
     *tool = (struct tool){.instance = instance, .plugin = plugin};
-    if (read_all(plugin, instance, tool, error))
+    tool->meta.size = sizeof(tool->meta);
+    tool->meta.flags = instance->meta->flags;
+    if (read(plugin, instance->meta, tool, error))
         return true;
-    shape_release(tool->shape);
-    tool->shape = NULL;
+    meta_release(tool);
     return false;
+}
+
+void meta_release(struct tool *tool)
+{
+    schema_free(tool->input);
+    schema_free(tool->output);
+    shape_release(tool->shape);
+    tool->input = tool->output = NULL;
+    tool->shape = NULL;
 }
 
 /* ---- comparing ---- */

@@ -65,7 +65,7 @@ struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_ap
 static void release_tool(struct tool *tool)
 {
     gate_free(tool->gate);
-    shape_release(tool->shape);
+    meta_release(tool);
 }
 
 static void release_tools(struct plugin *plugin)
@@ -200,9 +200,10 @@ static bool add_tools(struct registry *registry, struct plugin *plugin, struct e
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
-        bool gated = !(tool->meta.flags & MORTISE_SERIAL) || (tool->gate = gate_new()) ||
-                     error_memory(error);
-        if (!gated || !insert_tool(registry, tool, error)) {
+        bool serial = tool->meta.flags & MORTISE_SERIAL;
+        if (serial && !(tool->gate = gate_new()))
+            error_memory(error);
+        if ((serial && !tool->gate) || !insert_tool(registry, tool, error)) {
             release_tool(tool);
             return false;
         }

@@ -473,32 +473,19 @@ void *decode_arguments(const struct shape *shape, const json_t *object, struct a
 
 /* ---- what an author wrote ---- */
 
-/* The first problem, without the words for a model. */
-static bool settle_exact(struct decoder *decoder, struct error *error)
-{
-    struct error problem = ERROR_INIT;
-    bool fits = problems_settle(&decoder->problems, &problem);
-    if (!fits && problem.kind == ERROR_INTERNAL)
-        error_memory(error);
-    else if (!fits)
-        error_set(error, problem.kind, "%.*s", (int)strcspn(problem.message, "\n"),
-                  problem.message);
-    return fits;
-}
-
 bool decode_fits_field(const struct shape *shape, const struct shape_field *field,
                        const json_t *value, struct error *error)
 {
     struct arena memory;
     arena_init(&memory, NULL, 0);
     struct decoder decoder = {
-        .memory = &memory, .exact = true, .problems.subject = PROBLEM_RESULT};
+        .memory = &memory, .exact = true, .problems.subject = PROBLEM_EXAMPLE};
     struct place at = {.name = field->name};
     char *to = take(&decoder, shape->struct_size);
     if (to)
         decode_value(&decoder, &at, field, value, to + field->offset);
     arena_release(&memory);
-    return settle_exact(&decoder, error);
+    return problems_settle(&decoder.problems, error);
 }
 
 bool decode_fits(const struct shape *shape, const json_t *object, struct error *error)
@@ -506,10 +493,10 @@ bool decode_fits(const struct shape *shape, const json_t *object, struct error *
     struct arena memory;
     arena_init(&memory, NULL, 0);
     struct decoder decoder = {
-        .memory = &memory, .exact = true, .problems.subject = PROBLEM_RESULT};
+        .memory = &memory, .exact = true, .problems.subject = PROBLEM_EXAMPLE};
     char *to = take(&decoder, shape->struct_size);
     if (to)
         decode_record(&decoder, NULL, shape, object, to);
     arena_release(&memory);
-    return settle_exact(&decoder, error);
+    return problems_settle(&decoder.problems, error);
 }

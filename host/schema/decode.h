@@ -23,8 +23,8 @@ void *decode_arguments(const struct shape *shape, const json_t *object, struct a
                        struct error *error);
 
 /* Whether what an author wrote fits as it stands, without coercions: a value of one field, and
- * arguments as an example of all.  False with *error: the first problem ("'whole' must be at
- * most 5, got 6"), or kind internal without memory. */
+ * arguments as an example of all.  False with *error: kind bad_request, the first few problems
+ * ("'whole' must be at most 5, got 6"); internal, no memory. */
 bool decode_fits_field(const struct shape *shape, const struct shape_field *field,
                        const json_t *value, struct error *error);
 bool decode_fits(const struct shape *shape, const json_t *object, struct error *error);

@@ -61,14 +61,15 @@ static bool wrong(struct builder *builder, const struct shape_field *field, cons
     return error_set(builder->error, ERROR_PLUGIN, "argument '%s' %s", field->name, problem);
 }
 
-/* The same with what is wrong in more words than `problem`'s. */
+/* The same with the first of the reasons. */
 static bool wrong_because(struct builder *builder, const struct shape_field *field,
                           const char *problem, const struct error *reason)
 {
     if (reason->kind == ERROR_INTERNAL)
         return error_memory(builder->error);
     return error_set(builder->error, reason->kind == ERROR_CONFIG ? ERROR_CONFIG : ERROR_PLUGIN,
-                     "argument '%s' %s: %s", field->name, problem, reason->message);
+                     "argument '%s' %s: %.*s", field->name, problem,
+                     (int)strcspn(reason->message, "\n"), reason->message);
 }
 
 /* False without memory.  NULL stays NULL. */

@@ -4,6 +4,7 @@
 #include "base/json_check.h"
 #include "base/log.h"
 #include "tool/call_private.h"
+#include "tool/output.h"
 
 /* What a failing status means when the tool said nothing more. */
 static const struct {
@@ -68,9 +69,26 @@ static void settle_bad_json(struct call *call)
     log_warning("plugin '%s': tool '%s' replied with JSON that is not valid: %s",
                 tool->plugin->name, tool->name, why);
     tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_json",
-                     "Internal error: tool '%s' replied with JSON that is not valid: %s", tool->name,
-                     why);
+                     "Internal error: tool '%s' replied with JSON that is not valid: %s",
+                     tool->name, why);
     json_decref(value);
+}
+
+static void settle_bad_output(struct call *call, const struct error *error)
+{
+    const struct tool *tool = call->tool;
+    if (error->kind == ERROR_INTERNAL) {
+        tool_result_fail(&call->result, MORTISE_INTERNAL, "host.internal", "Internal error: %s",
+                         error->message);
+        return;
+    }
+    log_warning("plugin '%s': tool '%s' replied with something that its output schema does not "
+                "allow: %s",
+                tool->plugin->name, tool->name, error->message);
+    tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_output",
+                     "Internal error: tool '%s' replied with something that its output schema does "
+                     "not allow: %s",
+                     tool->name, error->message);
 }
 
 static void settle_success(struct call *call)
@@ -78,6 +96,12 @@ static void settle_success(struct call *call)
     struct tool_result *result = &call->result;
     if (call->is_json && !json_is_valid(text_cstr(&call->reply), call->reply.length)) {
         settle_bad_json(call);
+        return;
+    }
+    struct error error = ERROR_INIT;
+    if (call->is_json &&
+        !output_fits(call->tool, text_cstr(&call->reply), call->reply.length, &error)) {
+        settle_bad_output(call, &error);
         return;
     }
     result->success = true;

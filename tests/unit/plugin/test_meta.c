@@ -14,7 +14,7 @@ static const struct tool *add(struct registry *registry, struct sample *sample)
     return registry_tool(registry, 0);
 }
 
-/* T61, T62, F36 */
+/* F3, T61, T62, F36 */
 static void test_descriptions(void **state)
 {
     (void)state;
@@ -135,6 +135,7 @@ static void test_examples_are_checked(void **state)
         {true, "{\"n\":1,\"m\":2}", "'m' is not known (the arguments are 'n')"},
         {true, "[]", "it must be a JSON object"},
         {false, "1", "it must be a JSON object"},
+        {false, "{\"n\":\"a\"}", "example 2 of tool 'echo' does not fit: 'n' must be of type integer, got \"a\""},
         {false, "{\"n\":", "invalid JSON at line 1"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -145,6 +146,7 @@ static void test_examples_are_checked(void **state)
         sample_init(&sample, "one");
         mortise_tool_meta *meta = sample_tool(&sample, "echo");
         meta->shape = cases[i].typed ? &whole_shape : NULL;
+        meta->input_schema = "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}";
         meta->examples = examples;
         assert_false(sample_add(registry, &sample, &error));
         assert_has(error.message, cases[i].why);

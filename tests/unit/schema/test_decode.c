@@ -362,7 +362,8 @@ static void test_examples_fit_as_they_stand(void **state)
         {"{\"location\":\"Oslo\",\"days\":3,\"unit\":\"celsius\"}", NULL},
         {"{\"location\":\"Oslo\",\"days\":\"3\",\"unit\":\"celsius\"}",
          "'days' must be an integer, got \"3\""},
-        {"{\"location\":\"Oslo\",\"unit\":\"kelvin\"}", "'days' is required (an integer)"},
+        {"{\"location\":\"Oslo\",\"unit\":\"celsius\"}", "'days' is required (an integer)"},
+        {"[]", "the arguments must be an object, got []"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct arena memory;
