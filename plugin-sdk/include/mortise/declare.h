@@ -19,7 +19,7 @@
 
 #include <mortise/plugin.h>
 
-/* ---- tools of the trade -------------------------------------------------------------------- */
+/* ---- small macros -------------------------------------------------------------------- */
 
 #define MORTISE__BARE(...)           __VA_ARGS__
 #define MORTISE__SECOND(...)         MORTISE__SECOND_1(__VA_ARGS__, ~)
@@ -40,7 +40,8 @@
 /* What is known of a spelling, a literal. */
 #define MORTISE__BEGINS(text, with) (__builtin_strncmp(text, with, sizeof(with) - 1) == 0)
 #define MORTISE__LAST(text)         (&("#" text)[sizeof(text) - 1])
-#define MORTISE__DIGIT(text)        (__builtin_strcmp(text, "0") >= 0 && __builtin_strcmp(text, ":") < 0)
+#define MORTISE__DIGIT(text)                                                                       \
+    (__builtin_strcmp(text, "0") >= 0 && __builtin_strcmp(text, ":") < 0)
 #define MORTISE__QUOTED(text)                                                                      \
     (MORTISE__BEGINS(text, "\"") && __builtin_strcmp(MORTISE__LAST(text), "\"") == 0)
 #define MORTISE__DECIMAL(text)                                                                     \
@@ -56,30 +57,40 @@
 /* ---- kinds --------------------------------------------------------------------------------- */
 
 /*
- * (KEEP, KNOWN, CODE, TAKES, FALLBACK, MEMBER, INNER, DESCRIPTION, OPTION…)
+ * (KEEP, KNOWN, CODE, TAKES, WAY, MEMBER, INNER, DESCRIPTION, OPTION…)
  *
  * TAKES is what its limits and words are about: 1 a value, 2 a text, 4 the items of a list, and 8
- * whole numbers only.  FALLBACK is how one is written.  INNER is the shape of a record.
+ * whole numbers only.  WAY is how its fallback is written, INNER the shape of a record.
  */
-#define MORTISE__KIND_string(id, ...)   ~, (KEEP, 1, STRING, 2, TEXT, const char *id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_integer(id, ...)  ~, (KEEP, 1, INTEGER, 9, WHOLE, int64_t id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_number(id, ...)   ~, (KEEP, 1, NUMBER, 1, REAL, double id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_boolean(id, ...)  ~, (KEEP, 1, BOOLEAN, 0, TRUTH, bool id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_json(id, ...)     ~, (KEEP, 1, JSON, 0, JSON, const char *id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_strings(id, ...)  ~, (KEEP, 1, STRINGS, 6, JSON, mortise_strings id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_integers(id, ...) ~, (KEEP, 1, INTEGERS, 4, JSON, mortise_integers id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_numbers(id, ...)  ~, (KEEP, 1, NUMBERS, 4, JSON, mortise_numbers id;, NULL, __VA_ARGS__)
-#define MORTISE__KIND_booleans(id, ...) ~, (KEEP, 1, BOOLEANS, 4, JSON, mortise_booleans id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_string(id, ...)                                                              \
+    ~, (MORTISE__KEEP, 1, MORTISE_STRING, 2, string, const char *id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_integer(id, ...)                                                             \
+    ~, (MORTISE__KEEP, 1, MORTISE_INTEGER, 9, integer, int64_t id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_number(id, ...)                                                              \
+    ~, (MORTISE__KEEP, 1, MORTISE_NUMBER, 1, number, double id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_boolean(id, ...)                                                             \
+    ~, (MORTISE__KEEP, 1, MORTISE_BOOLEAN, 0, boolean, bool id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_json(id, ...)                                                                \
+    ~, (MORTISE__KEEP, 1, MORTISE_JSON, 0, json, const char *id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_strings(id, ...)                                                             \
+    ~, (MORTISE__KEEP, 1, MORTISE_STRINGS, 6, json, mortise_strings id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_integers(id, ...)                                                            \
+    ~, (MORTISE__KEEP, 1, MORTISE_INTEGERS, 4, json, mortise_integers id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_numbers(id, ...)                                                             \
+    ~, (MORTISE__KEEP, 1, MORTISE_NUMBERS, 4, json, mortise_numbers id;, NULL, __VA_ARGS__)
+#define MORTISE__KIND_booleans(id, ...)                                                            \
+    ~, (MORTISE__KEEP, 1, MORTISE_BOOLEANS, 4, json, mortise_booleans id;, NULL, __VA_ARGS__)
 #define MORTISE__KIND_record(id, record, ...)                                                      \
-    ~, (KEEP, 1, OBJECT, 0, JSON, record##_args id;, &record##_shape, __VA_ARGS__)
+    ~, (MORTISE__KEEP, 1, MORTISE_OBJECT, 0, json, record##_args id;, &record##_shape, __VA_ARGS__)
 #define MORTISE__KIND_records(id, record, ...)                                                     \
-    ~, (KEEP, 1, RECORDS, 4, JSON, MORTISE__RECORDS(record) id;, &record##_shape, __VA_ARGS__)
+    ~, (MORTISE__KEEP, 1, MORTISE_RECORDS, 4, json, MORTISE__RECORDS(record) id;,                  \
+        &record##_shape, __VA_ARGS__)
 #define MORTISE__RECORDS(record)                                                                   \
     struct {                                                                                       \
         const record##_args *items;                                                                \
         size_t count;                                                                              \
     }
-#define MORTISE__KIND_nothing(...) ~, (DROP, )
+#define MORTISE__KIND_nothing(...) ~, (MORTISE__DROP, )
 
 /* pass(shape, kind, id, KNOWN, CODE, …) for a field.  An unknown kind is an integer with nothing
  * else to complain of; what is no field at all is left out. */
@@ -90,12 +101,13 @@
 #define MORTISE__FIELD_3(pass, shape, kind, id, ...)                                               \
     MORTISE__FIELD_4(pass, shape, kind, id,                                                        \
         MORTISE__SECOND(MORTISE__KIND_##kind(id, __VA_ARGS__),                                     \
-            (KEEP, 0, INTEGER, 0, WHOLE, int64_t id;, NULL, "?", "", "", "", "")))
+            (MORTISE__KEEP, 0, MORTISE_INTEGER, 0, integer, int64_t id;, NULL, "?",                \
+             "", "", "", "")))
 #define MORTISE__FIELD_4(pass, shape, kind, id, tuple)                                             \
     MORTISE__FIELD_5(pass, shape, kind, id, MORTISE__BARE tuple)
 #define MORTISE__FIELD_5(...) MORTISE__FIELD_6(__VA_ARGS__)
 #define MORTISE__FIELD_6(pass, shape, kind, id, keep, ...)                                         \
-    MORTISE__##keep(pass, shape, kind, id, __VA_ARGS__)
+    keep(pass, shape, kind, id, __VA_ARGS__)
 #define MORTISE__KEEP(pass, ...) pass(__VA_ARGS__)
 #define MORTISE__DROP(...)
 
@@ -109,34 +121,36 @@
     enum { mortise__fields_of_##shape = 0 weight };                                                \
     MORTISE__MUST(mortise__fields_of_##shape < 0x1000000, "'" #shape "' has more than 32 fields: " \
         "put some of them into a MORTISE_RECORD")                                                  \
-    MORTISE__MUST((mortise__fields_of_##shape & 0xff0000) == 0, "'" #shape "' has a field without " \
-        "parentheses: it looks like (string, name, \"What it is.\"); where there is none stands "  \
-        "MORTISE_NO_ARGS")                                                                         \
+    MORTISE__MUST((mortise__fields_of_##shape & 0xff0000) == 0, "'" #shape "' has a field "        \
+        "without parentheses: it looks like (string, name, \"What it is.\"); where there is none " \
+        "stands MORTISE_NO_ARGS")                                                                         \
     MORTISE__MUST((mortise__fields_of_##shape & 0xffff) <= 0x100, "'" #shape "' has "              \
         "MORTISE_NO_ARGS beside a field")
 
 #define MORTISE__IN(shape, id) "field '" #id "' of '" #shape "' "
 
 #define MORTISE__CHECK(shape, field)                                                               \
-    MORTISE__MUST(!MORTISE__BEGINS(#field, "(") || sizeof(MORTISE__STRING(MORTISE__EAT field)) == 1, \
+    MORTISE__MUST(!MORTISE__BEGINS(#field, "(")                                                    \
+            || sizeof(MORTISE__STRING(MORTISE__EAT field)) == 1,                                   \
         "in '" #shape "' a comma is missing before " MORTISE__STRING(MORTISE__EAT field))          \
     MORTISE__FIELD(MORTISE__CHECK_FIELD, shape, field)
 #define MORTISE__CHECK_MANY
 #define MORTISE__CHECK_FIELD(shape, kind, id, known, code, takes, way, member, inner, text, ...)   \
     MORTISE__MUST(known, MORTISE__IN(shape, id) "is of an unknown kind: " #kind " (there are "     \
-        "string, integer, number, boolean, json, strings, integers, numbers, booleans, record and " \
-        "records)")                                                                                \
+        "string, integer, number, boolean, json, strings, integers, numbers, booleans, record "    \
+        "and records)")                                                                            \
     MORTISE__MUST(!MORTISE__BEGINS(#id, "\""), MORTISE__IN(shape, id) "has a name in quotes: ("    \
         #kind ", name, \"What it is.\")")                                                          \
-    MORTISE__MUST(sizeof(#id) <= 65, MORTISE__IN(shape, id) "has a name of more than 64 characters") \
+    MORTISE__MUST(sizeof(#id) <= 65, MORTISE__IN(shape, id) "has a name of more than 64 "          \
+        "characters")                                                                              \
     MORTISE__MUST(__builtin_strcmp(#id, "seen") != 0, MORTISE__IN(shape, id) "must be called "     \
         "otherwise: args->seen tells what the model gave")                                         \
-    MORTISE__MUST((MORTISE__QUOTED(#text) && sizeof(#text) > 3) || MORTISE__BEGINS(#id, "\""),                 \
+    MORTISE__MUST((MORTISE__QUOTED(#text) && sizeof(#text) > 3) || MORTISE__BEGINS(#id, "\""),     \
         MORTISE__IN(shape, id) "has no description: (" #kind ", " #id ", \"What it is.\")")        \
     MORTISE__OPTIONS(MORTISE__CHECK_OPTION, shape, kind, id, takes, way, __VA_ARGS__)              \
-    MORTISE__MUST(((0 MORTISE__OPTIONS(MORTISE__COUNT, ~, ~, ~, ~, ~, __VA_ARGS__)) & 0x66666660) == 0, \
+    MORTISE__MUST((MORTISE__COUNTED(__VA_ARGS__) & 0x66666660) == 0,                               \
         MORTISE__IN(shape, id) "has an option twice (range and length are at_least and at_most)")  \
-    MORTISE__MUST(((0 MORTISE__OPTIONS(MORTISE__COUNT, ~, ~, ~, ~, ~, __VA_ARGS__)) & 0x10010) != 0x10010, \
+    MORTISE__MUST((MORTISE__COUNTED(__VA_ARGS__) & 0x10010) != 0x10010,                            \
         MORTISE__IN(shape, id) "is required and has a fallback, which would never be used: leave " \
         "one out")
 
@@ -153,8 +167,8 @@
 #define MORTISE__ROW_FIELD(shape, its_kind, id, known, code, takes, way, member, inner, text, ...) \
     {.name = #id,                                                                                  \
      .description = text,                                                                          \
-     .kind = MORTISE_##code,                                                                       \
-     .flags = (0 MORTISE__OPTIONS(MORTISE__COUNT, ~, ~, ~, ~, ~, __VA_ARGS__)) & 0x7,              \
+     .kind = code,                                                                                 \
+     .flags = MORTISE__COUNTED(__VA_ARGS__) & 0x7,                                                 \
      .offset = offsetof(shape##_args, id),                                                         \
      .seen_offset = offsetof(shape##_args, seen.id),                                               \
      .record = inner,                                                                              \
@@ -173,19 +187,20 @@
 #define MORTISE__OPTION_pattern(...)   ~, pattern, (__VA_ARGS__),
 #define MORTISE__OPTION_format(word)   ~, format, (word),
 
-/* pass(NAME, shape, kind, id, takes, way, as it is written, what is behind it, (VALUE…)) for each */
+/* pass(NAME, shape, kind, id, takes, way, as it is written, what is behind it, (VALUE…)) each. */
 #define MORTISE__OPTIONS(pass, shape, kind, id, takes, way, ...)                                   \
     MORTISE__WORDS(MORTISE__OPTION, (pass, shape, kind, id, takes, way), __VA_ARGS__)
 #define MORTISE__OPTION(context, word)                                                             \
-    MORTISE__OPTION_1(MORTISE__BARE context, #word, MORTISE__OPTION_##word, unknown, (), , ~)
+    MORTISE__OPTION_1(MORTISE__BARE context, #word, MORTISE__OPTION_##word, _unknown, (), , ~)
 #define MORTISE__OPTION_1(...) MORTISE__OPTION_2(__VA_ARGS__)
 #define MORTISE__OPTION_2(pass, shape, kind, id, takes, way, word, a, option, values, rest, ...)   \
     pass(option, shape, kind, id, takes, way, word, #rest, values)
 #define MORTISE__OPTION_MANY(context)   MORTISE__OPTION_3(MORTISE__BARE context)
 #define MORTISE__OPTION_3(...)          MORTISE__OPTION_4(__VA_ARGS__)
-#define MORTISE__OPTION_4(pass, ...)    pass(many, __VA_ARGS__, "", "", ())
+#define MORTISE__OPTION_4(pass, ...)    pass(_many, __VA_ARGS__, "", "", ())
 
 /* In hexadecimal digits, of which a 2 was given twice.  The last digit is the field's flags. */
+#define MORTISE__COUNTED(...)       (0 MORTISE__OPTIONS(MORTISE__COUNT, ~, ~, ~, ~, ~, __VA_ARGS__))
 #define MORTISE__COUNT(option, ...) MORTISE__COUNT_##option
 #define MORTISE__COUNT_required     +0x11
 #define MORTISE__COUNT_at_least     +0x102
@@ -196,19 +211,19 @@
 #define MORTISE__COUNT_one_of       +0x100000
 #define MORTISE__COUNT_pattern      +0x1000000
 #define MORTISE__COUNT_format       +0x10000000
-#define MORTISE__COUNT_unknown
-#define MORTISE__COUNT_many
+#define MORTISE__COUNT__unknown
+#define MORTISE__COUNT__many
 _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_MAX == 0x4,
                "mortise: what options count has the flags in its last digit");
 
 #define MORTISE__CHECK_OPTION(option, shape, kind, id, takes, way, word, rest, values)             \
     MORTISE__MUST(sizeof(rest) == 1, MORTISE__IN(shape, id) "lacks a comma before " rest)          \
     MORTISE__CHECK_##option(shape, kind, id, takes, way, word, values)
-#define MORTISE__CHECK_unknown(shape, kind, id, takes, way, word, values)                          \
-    MORTISE__MUST(0, MORTISE__IN(shape, id) "has an unknown option: " word " (there are required, " \
-        "fallback(VALUE), range(LOW, HIGH), length(LOW, HIGH), at_least(LOW), at_most(HIGH), "     \
-        "one_of(\"A\", \"B\"), pattern(\"REGEX\") and format(WORD))")
-#define MORTISE__CHECK_many(shape, kind, id, ...)                                                  \
+#define MORTISE__CHECK__unknown(shape, kind, id, takes, way, word, values)                         \
+    MORTISE__MUST(0, MORTISE__IN(shape, id) "has an unknown option: " word " (there are "          \
+        "required, fallback(VALUE), range(LOW, HIGH), length(LOW, HIGH), at_least(N), "            \
+        "at_most(N), one_of(\"A\", \"B\"), pattern(\"REGEX\") and format(WORD))")
+#define MORTISE__CHECK__many(shape, kind, id, ...)                                                 \
     MORTISE__MUST(0, MORTISE__IN(shape, id) "has more than 6 options")
 #define MORTISE__CHECK_required(...)
 #define MORTISE__CHECK_fallback(shape, kind, id, takes, way, word, values)                         \
@@ -223,7 +238,8 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
     MORTISE__CHECK_MAY(shape, kind, id, takes, 6, word, MORTISE__LIMITS)                           \
     MORTISE__CHECK_LIMITS(shape, kind, id, takes, word, MORTISE__BARE values)
 #define MORTISE__CHECK_at_least(shape, kind, id, takes, way, word, values)                         \
-    MORTISE__CHECK_MAY(shape, kind, id, takes, 7, word, "limits are for numbers, string and lists") \
+    MORTISE__CHECK_MAY(shape, kind, id, takes, 7, word,                                            \
+        "limits are for numbers, string and lists")                                                \
     MORTISE__CHECK_LIMIT(shape, id, takes, word, MORTISE__BARE values)
 #define MORTISE__CHECK_at_most MORTISE__CHECK_at_least
 #define MORTISE__CHECK_one_of(shape, kind, id, takes, way, word, values)                           \
@@ -244,7 +260,7 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
         #kind ": " rule)
 #define MORTISE__CHECK_LIMIT(shape, id, takes, word, value)                                        \
     MORTISE__MUST(MORTISE__IS_NUMBER(value)                                                        \
-            && ((takes) <= 1 || MORTISE__WHOLE(value))                                          \
+            && ((takes) <= 1 || MORTISE__WHOLE(value))                                             \
             && (!((takes) & 6) || (double)MORTISE__NUMBER(value) >= 0),                            \
         MORTISE__IN(shape, id) "has " word ": limits are numbers, of an integer whole ones, of "   \
         "a length whole ones from 0")
@@ -257,17 +273,17 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 
 /* A number or a string reads in JSON as it does in C; true and false are 1 and 0 when they get
  * here; the other kinds bring their JSON text. */
-#define MORTISE__IS_TEXT(...)  MORTISE__QUOTED(#__VA_ARGS__)
-#define MORTISE__IS_WHOLE(...) MORTISE__DECIMAL(#__VA_ARGS__) && MORTISE__WHOLE(__VA_ARGS__)
-#define MORTISE__IS_REAL(...)  MORTISE__DECIMAL(#__VA_ARGS__)
-#define MORTISE__IS_TRUTH(...) !MORTISE__BEGINS(#__VA_ARGS__, "\"")
-#define MORTISE__IS_JSON(...)  MORTISE__QUOTED(#__VA_ARGS__)
+#define MORTISE__IS_string(...)  MORTISE__QUOTED(#__VA_ARGS__)
+#define MORTISE__IS_integer(...) MORTISE__DECIMAL(#__VA_ARGS__) && MORTISE__WHOLE(__VA_ARGS__)
+#define MORTISE__IS_number(...)  MORTISE__DECIMAL(#__VA_ARGS__)
+#define MORTISE__IS_boolean(...) !MORTISE__BEGINS(#__VA_ARGS__, "\"")
+#define MORTISE__IS_json(...)  MORTISE__QUOTED(#__VA_ARGS__)
 
-#define MORTISE__LIKE_TEXT  "fallback(\"text\")"
-#define MORTISE__LIKE_WHOLE "fallback(12), one whole number in decimal digits"
-#define MORTISE__LIKE_REAL  "fallback(0.5), one number in decimal digits"
-#define MORTISE__LIKE_TRUTH "fallback(true)"
-#define MORTISE__LIKE_JSON  "JSON in quotes, such as fallback(\"[1, 2]\")"
+#define MORTISE__LIKE_string  "fallback(\"text\")"
+#define MORTISE__LIKE_integer "fallback(12), one whole number in decimal digits"
+#define MORTISE__LIKE_number  "fallback(0.5), one number in decimal digits"
+#define MORTISE__LIKE_boolean "fallback(true)"
+#define MORTISE__LIKE_json  "JSON in quotes, such as fallback(\"[1, 2]\")"
 
 /* What an option puts into the row. */
 #define MORTISE__PUT(option, shape, kind, id, takes, way, word, rest, values)                      \
@@ -278,18 +294,19 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__PUT_at_most(way, values)  .max = (double)MORTISE__NUMBER(MORTISE__BARE values),
 #define MORTISE__PUT_range(way, values)    MORTISE__PUT_ENDS values
 #define MORTISE__PUT_length(way, values)   MORTISE__PUT_ENDS values
-#define MORTISE__PUT_one_of(way, values)   .choices = (const char *const[]){"" MORTISE__BARE values, NULL},
+#define MORTISE__PUT_one_of(way, values)                                                           \
+    .choices = (const char *const[]){"" MORTISE__BARE values, NULL},
 #define MORTISE__PUT_pattern(way, values)  .pattern = "" MORTISE__BARE values,
 #define MORTISE__PUT_format(way, values)   .format = MORTISE__FORMAT values,
-#define MORTISE__PUT_unknown(way, values)
-#define MORTISE__PUT_many(way, values)
+#define MORTISE__PUT__unknown(way, values)
+#define MORTISE__PUT__many(way, values)
 #define MORTISE__PUT_ENDS(low, high)                                                               \
     .min = (double)MORTISE__NUMBER(low), .max = (double)MORTISE__NUMBER(high),
-#define MORTISE__PUT_TEXT(...)  #__VA_ARGS__
-#define MORTISE__PUT_WHOLE(...) #__VA_ARGS__
-#define MORTISE__PUT_REAL(...)  #__VA_ARGS__
-#define MORTISE__PUT_TRUTH(...) (__VA_ARGS__) ? "true" : "false"
-#define MORTISE__PUT_JSON(...)  "" __VA_ARGS__
+#define MORTISE__PUT_string(...)  #__VA_ARGS__
+#define MORTISE__PUT_integer(...) #__VA_ARGS__
+#define MORTISE__PUT_number(...)  #__VA_ARGS__
+#define MORTISE__PUT_boolean(...) (__VA_ARGS__) ? "true" : "false"
+#define MORTISE__PUT_json(...)  "" __VA_ARGS__
 
 #define MORTISE__FORMAT(word)     MORTISE__SECOND(MORTISE__FORMAT_##word, "")
 #define MORTISE__FORMAT_date_time ~, "date-time"
@@ -325,7 +342,7 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
     MORTISE__MUST(MORTISE__BEGINS(#words, "("), "'" #tool "' has its words without parentheses: "  \
         "(title(\"A title\"), …)")                                                                 \
     MORTISE__EACH_WORD(MORTISE__CHECK_WORD, tool, words)                                           \
-    MORTISE__MUST(((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0x666660) == 0,            \
+    MORTISE__MUST(((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0x666660) == 0,           \
         "'" #tool "' has a word twice")                                                            \
     MORTISE__MUST(sizeof(#tool) <= 65                                                              \
             || ((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0x1),                        \
@@ -344,7 +361,7 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__NO_TEXT(...) ~, NULL
 
 /* ~, NAME, (VALUE…), and behind it what should not be there; MORTISE_TOOL has no words. */
-#define MORTISE__WORD_                   ~, no_word, (),
+#define MORTISE__WORD_                   ~, _no_word, (),
 #define MORTISE__WORD_name(...)          ~, name, (__VA_ARGS__),
 #define MORTISE__WORD_title(...)         ~, title, (__VA_ARGS__),
 #define MORTISE__WORD_output_schema(...) ~, output_schema, (__VA_ARGS__),
@@ -357,25 +374,25 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__EACH_WORD_1(pass, tool, words)                                                    \
     MORTISE__WORDS(MORTISE__WORD, (pass, tool), MORTISE__BARE words)
 #define MORTISE__WORD(context, word)                                                               \
-    MORTISE__WORD_1(MORTISE__BARE context, #word, MORTISE__WORD_##word, unknown_word, (), , ~)
+    MORTISE__WORD_1(MORTISE__BARE context, #word, MORTISE__WORD_##word, _unknown_word, (), , ~)
 #define MORTISE__WORD_1(...) MORTISE__WORD_2(__VA_ARGS__)
 #define MORTISE__WORD_2(pass, tool, word, a, name, values, rest, ...)                              \
     pass(name, tool, word, #rest, values)
 #define MORTISE__WORD_MANY(context)
 
-#define MORTISE__COUNT_no_word
+#define MORTISE__COUNT__no_word
 #define MORTISE__COUNT_name          +0x11
 #define MORTISE__COUNT_title         +0x100
 #define MORTISE__COUNT_output_schema +0x1000
 #define MORTISE__COUNT_scopes        +0x10000
 #define MORTISE__COUNT_examples      +0x100000
-#define MORTISE__COUNT_unknown_word
+#define MORTISE__COUNT__unknown_word
 
 #define MORTISE__CHECK_WORD(name, tool, word, rest, values)                                        \
     MORTISE__MUST(sizeof(rest) == 1, "'" #tool "' lacks a comma before " rest)                     \
     MORTISE__CHECK_##name(tool, word, values)
-#define MORTISE__CHECK_no_word(...)
-#define MORTISE__CHECK_unknown_word(tool, word, values)                                            \
+#define MORTISE__CHECK__no_word(...)
+#define MORTISE__CHECK__unknown_word(tool, word, values)                                           \
     MORTISE__MUST(0, "'" #tool "' has an unknown word: " word " (there are name(\"NAME\"), "       \
         "title(\"TITLE\"), output_schema(\"JSON\"), scopes(\"A\", \"B\") and "                     \
         "examples(\"JSON\", \"JSON\"))")
@@ -384,24 +401,24 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
     MORTISE__MUST(sizeof(MORTISE__BARE values) <= 65, "'" #tool "' has " word ", a name of more "  \
         "than 64 characters")
 #define MORTISE__CHECK_title(tool, word, values)                                                   \
-    MORTISE__MUST(MORTISE__QUOTED(MORTISE__STRING values), "'" #tool "' has " word ", which takes " \
-        "text in quotes")
+    MORTISE__MUST(MORTISE__QUOTED(MORTISE__STRING values), "'" #tool "' has " word ", which "      \
+        "takes text in quotes")
 #define MORTISE__CHECK_output_schema MORTISE__CHECK_title
 #define MORTISE__CHECK_scopes        MORTISE__CHECK_title
 #define MORTISE__CHECK_examples      MORTISE__CHECK_title
 
 /* What the model calls it: the last of `1 ? "NAME" : "tool"`. */
 #define MORTISE__NAME(name, tool, word, rest, values) MORTISE__NAME_##name(values)
-#define MORTISE__NAME_no_word(values)
+#define MORTISE__NAME__no_word(values)
 #define MORTISE__NAME_name(values) 1 ? MORTISE__BARE values :
 #define MORTISE__NAME_title(values)
 #define MORTISE__NAME_output_schema(values)
 #define MORTISE__NAME_scopes(values)
 #define MORTISE__NAME_examples(values)
-#define MORTISE__NAME_unknown_word(values)
+#define MORTISE__NAME__unknown_word(values)
 
 #define MORTISE__SAY(name, tool, word, rest, values) MORTISE__SAY_##name(values)
-#define MORTISE__SAY_no_word(values)
+#define MORTISE__SAY__no_word(values)
 #define MORTISE__SAY_name(values)
 #define MORTISE__SAY_title(values)         .title = "" MORTISE__BARE values,
 #define MORTISE__SAY_output_schema(values) .output_schema = "" MORTISE__BARE values,
@@ -409,7 +426,7 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
     .scopes = (const char *const[]){"" MORTISE__BARE values, NULL},
 #define MORTISE__SAY_examples(values)                                                              \
     .examples = (const char *const[]){"" MORTISE__BARE values, NULL},
-#define MORTISE__SAY_unknown_word(values)
+#define MORTISE__SAY__unknown_word(values)
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
@@ -418,7 +435,7 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__HOOK_POINTER(ignored, hook) &hook##_hooks,
 #define MORTISE__HOOK_POINTER_MANY           mortise_plugin_has_more_than_32_hooks
 
-/* Words: m(c, word) for up to 6 words that are closed with four empty texts; m##_MANY(c) for more. */
+/* Words: m(c, word) for up to 6, closed with four empty texts; m##_MANY(c) for more. */
 #define MORTISE__WORDS(m, c, ...)                                                                  \
     MORTISE__WORDS_PICK(__VA_ARGS__, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY,            \
         MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W6, MORTISE__W5, MORTISE__W4,  \
