@@ -62,8 +62,8 @@ def main():
             print("skipped: pkg-config is not installed")
 
         output = folder / "source.so"
-        run("cc", "-shared", "-fPIC", f"-I{sdk}/include", example / "hello.c", sdk / "src/sdk.c",
-            "-o", output)
+        run("cc", "-shared", "-fPIC", f"-I{sdk}/include", example / "hello.c",
+            *sorted((sdk / "src").glob("*.c")), "-o", output)
         check_plugin(output)
 
 

@@ -1,0 +1,50 @@
+/* What the files of the SDK's library share; hidden, so that no plugin exports it. */
+#ifndef MORTISE_SDK_INTERNAL_H
+#define MORTISE_SDK_INTERNAL_H
+
+#include <mortise/tool.h>
+
+#include <stdarg.h>
+
+#pragma GCC visibility push(hidden)
+
+/* ---- format.c ---- */
+
+/* A text that lives in `small` if it fits and on the heap if not; `bytes` is NULL when there
+ * was no memory. */
+struct mortise__text {
+    char *bytes;
+    size_t length;
+    char small[512];
+};
+
+void mortise__text_format(struct mortise__text *text, const char *format, va_list args)
+    MORTISE__PRINTF(2, 0);
+void mortise__text_release(struct mortise__text *text);
+
+/* Puts `length` bytes at `at` as far as there is room in `size` beside the closing NUL; returns
+ * where the next ones go. */
+size_t mortise__put(char *out, size_t size, size_t at, const char *bytes, size_t length);
+/* Closes what was put: `length` is what the last mortise__put() returned. */
+void mortise__put_end(char *out, size_t size, size_t length);
+
+/* ---- host.c ---- */
+
+/* Where mortise_refuse() leaves its reason, for free(); NULL: with the host.  [load] */
+void mortise__keep_refusal(char **reason);
+
+/* ---- guard.c ---- */
+
+/* The plugin in the place of a guard that could not be opened; takes `reason`. */
+mortise_plugin *mortise__open_closed(const mortise_host *host, const mortise_plugin_parts *parts,
+                                     char *reason);
+
+/* ---- open.c ---- */
+
+/* Opens any plugin; `state` is that of parts without open(). */
+mortise_plugin *mortise__open_parts(const mortise_host *host, const mortise_plugin_parts *parts,
+                                    void *state);
+
+#pragma GCC visibility pop
+
+#endif
