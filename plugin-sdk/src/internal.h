@@ -28,6 +28,16 @@ size_t mortise__put(char *out, size_t size, size_t at, const char *bytes, size_t
 /* Closes what was put: `length` is what the last mortise__put() returned. */
 void mortise__put_end(char *out, size_t size, size_t length);
 
+/* ---- json_scan.c: each returns the place behind what it read, NULL when that is no JSON ---- */
+
+/* Where something is, at or behind `p`. */
+const char *mortise__json_space(const char *p);
+/* The end of the value that begins at `p`, whatever its kind. */
+const char *mortise__json_end(const char *p);
+const char *mortise__json_number(const char *p);
+/* Reads one character of a string to `out`: 1 to 4 bytes, 0 at the closing quote. */
+const char *mortise__json_character(const char *p, char out[4], size_t *length);
+
 /* ---- host.c ---- */
 
 /* Where mortise_refuse() leaves its reason, for free(); NULL: with the host.  [load] */

@@ -55,6 +55,7 @@
 #error "mortise/tool.h is for C: in C++ write the structs of mortise/plugin.h"
 #endif
 
+#include <mortise/json.h>
 #include <mortise/plugin.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
@@ -205,7 +206,6 @@ MORTISE__SAME_AS_LIST(mortise_booleans);
 /* ---- in a call: results and errors (in the SDK's library) ------------------------------------ */
 
 #define MORTISE__PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define MORTISE__OURS                __attribute__((visibility("hidden")))
 
 /* Sets the result; a second one takes the place of the first.  [thread-safe] */
 MORTISE__OURS mortise_status mortise_reply(mortise_call *call, const char *format, ...)
@@ -226,11 +226,6 @@ MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_categor
 /* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
  * without memory it is the text `null`. */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
-
-/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes; bytes that are no
- * UTF-8 become U+FFFD.  Returns the length of the whole, as snprintf() does: what is not less
- * than `size` did not fit. */
-MORTISE__OURS size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length);
 
 /* ---- in a hook ----------------------------------------------------------------------------- */
 
@@ -265,25 +260,50 @@ MORTISE__OURS void *mortise_refuse(const mortise_host *host, const char *format,
 MORTISE__OURS void mortise_log(const mortise_host *host, uint32_t level, const char *format, ...)
     MORTISE__PRINTF(3, 4);
 
-/* Read one member of the plugin's configuration.  MORTISE_OK; MORTISE_NOT_FOUND when it is
- * absent or null; MORTISE_INVALID when it is something else or does not fit.  Only MORTISE_OK
- * changes what the last parameters point to.  [thread-safe] */
-MORTISE__OURS mortise_status mortise_config_string(const mortise_host *host, const char *key,
-                                                   char *out, size_t size);
-MORTISE__OURS mortise_status mortise_config_integer(const mortise_host *host, const char *key,
-                                                    int64_t *out);
-MORTISE__OURS mortise_status mortise_config_number(const mortise_host *host, const char *key,
-                                                   double *out);
-MORTISE__OURS mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
-                                                    bool *out);
-
-/* A list of strings, which ends with NULL, in one block for free(). */
-MORTISE__OURS mortise_status mortise_config_strings(const mortise_host *host, const char *key,
-                                                    char ***out);
-
 /* What tool_definition() does; MORTISE_PLUGIN() calls it. */
 MORTISE__OURS mortise_plugin *mortise_open_plugin(const mortise_host *host,
                                                   const mortise_plugin_parts *parts);
+
+/* The plugin's section of the configuration, a JSON object.  One member of it is read by
+ * mortise_config_string(), …, which are mortise_json_string(), … over it: MORTISE_NOT_FOUND when it
+ * is absent or null, MORTISE_INVALID when it is something else or does not fit, and only
+ * MORTISE_OK changes what the last parameters point to.  [thread-safe] */
+static inline const char *mortise_config(const mortise_host *host)
+{
+    const char *json = host->config(host);
+    return json ? json : "{}";
+}
+
+static inline mortise_status mortise_config_string(const mortise_host *host, const char *key,
+                                                   char *out, size_t size)
+{
+    return mortise_json_string(mortise_config(host), key, out, size);
+}
+
+static inline mortise_status mortise_config_integer(const mortise_host *host, const char *key,
+                                                    int64_t *out)
+{
+    return mortise_json_integer(mortise_config(host), key, out);
+}
+
+static inline mortise_status mortise_config_number(const mortise_host *host, const char *key,
+                                                   double *out)
+{
+    return mortise_json_number(mortise_config(host), key, out);
+}
+
+static inline mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
+                                                    bool *out)
+{
+    return mortise_json_boolean(mortise_config(host), key, out);
+}
+
+/* A list of texts, which ends with NULL, in one block for free(). */
+static inline mortise_status mortise_config_strings(const mortise_host *host, const char *key,
+                                                    char ***out)
+{
+    return mortise_json_strings(mortise_config(host), key, out);
+}
 
 /* ---- in a call: everything else.  All [thread-safe] until the call is finished ------------- */
 
