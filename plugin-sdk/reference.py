@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The reference pages (section 3) from the headers' own comments.
 
-reference.py HEADER      the manual page of that header, as roff, on standard output
+reference.py HEADER PAGE      writes the manual page of that header, as roff
+reference.py --check HEADER…  fails and names it where something public has no comment
 
 A comment belongs to what follows it up to the next empty line; one at the end of a line belongs to
 that line alone; `/* ---- title ---- */` begins a section and says what its first paragraph is for,
-and one that is titled "… nothing below is for plugins" ends the page.  Names with two underscores behind "mortise" are left out.  Something
-public without a comment is an error that names it: exit status 1, and no page.
+and one that is titled "… nothing below is for plugins" ends the page.  Names with two underscores are the headers' own and left out.
 """
 import pathlib
 import re
@@ -150,7 +150,7 @@ def read_member(code):
 
 
 def read_declaration(code):
-    if code.lstrip().startswith(("MORTISE__", "_Static_assert")):
+    if re.match(r"MORTISE__\w+\s*\(|_Static_assert", code):
         return None
     head, brace, rest = code.partition("{")
     if brace and "(" not in head:
@@ -185,7 +185,7 @@ def groups(text, read=read_declaration, closing=";"):
         else:
             item = read_define(piece) if kind == "directive" else read(piece)
             if not item:
-                pending = None if kind == "declaration" else pending
+                pending = None
                 continue
             if not group:
                 group, pending = Group(pending or ""), None
@@ -247,6 +247,8 @@ def sentence(comment, items):
 
 def write_group(group, out):
     shown = [item for item in group.items if item.kind not in ("enum", "forward")]
+    if not shown and any(item.inside for item in group.items):
+        out.append(".PP")
     for number, item in enumerate(shown):
         alone = item.remark or item.inside
         out.append(".TQ" if number and not (alone or shown[number - 1].remark) else ".TP")
@@ -272,19 +274,31 @@ def write(found, out):
             paragraphs(group, out)
 
 
-def page(path):
+def show_opaque_types(found):
+    """A `typedef struct X X;` is for its own sake if the struct is not in this header."""
+    items = [item for group in found if isinstance(group, Group) for item in group.items]
+    defined = {item.name for item in items if item.kind == "type"}
+    for item in items:
+        if item.kind == "forward" and item.name not in defined:
+            item.kind = "type"
+
+
+def read(path):
+    """(the opening comment, what is declared)"""
     text = path.read_text(encoding="utf-8")
     opening = COMMENT.search(text)
-    first, _, rest = plain(opening[0]).partition("\n")
-    header, _, summary = first.partition(" - ")
     found = groups(without_conditions(text[opening.end():]))
-    wrong = undocumented(found)
-    if wrong:
-        raise SystemExit(f"{path}: public and without a comment: {', '.join(wrong)}")
-    name = header.replace("/", "-")
-    out = [f'.TH "{escape(name)}" 3 "" mortise "Plugins of mortise"', ".SH NAME",
-           f"{escape(name)} \\- {escape(summary.rstrip('.'))}", ".SH SYNOPSIS", ".EX",
-           f"#include <{header}>", ".EE", ".SH DESCRIPTION"]
+    show_opaque_types(found)
+    return plain(opening[0]), found
+
+
+def page(opening, found):
+    first, _, rest = opening.partition("\n")
+    header, _, summary = first.partition(" - ")
+    name = escape(header.replace("/", "-"))
+    out = [f'.TH "{name}" 3 "" mortise "Plugins of mortise"', ".SH NAME",
+           f"{name} \\- {escape(summary.rstrip('.'))}", ".SH SYNOPSIS", ".EX",
+           f"#include <{header}>", ".EE", ".SH DESCRIPTION", ".ad l", ".nr HY 0"]
     paragraphs(rest.strip("\n"), out)
     if found and not str(found[0]).startswith("# "):
         out.append('.SH "WHAT ALL ELSE USES"')
@@ -293,6 +307,16 @@ def page(path):
     return "\n".join(out) + "\n"
 
 
+def main(arguments):
+    if arguments[0] != "--check":
+        source, output = map(pathlib.Path, arguments)
+        output.write_text(page(*read(source)), encoding="utf-8")
+        return 0
+    wrong = [f"{name}: {item} is public and has no comment" for name in arguments[1:]
+             for item in undocumented(read(pathlib.Path(name))[1])]
+    print("\n".join(wrong) or "everything public has a comment")
+    return 1 if wrong else 0
+
+
 if __name__ == "__main__":
-    sys.stdout.reconfigure(encoding="utf-8")
-    print(page(pathlib.Path(sys.argv[1])), end="")
+    sys.exit(main(sys.argv[1:]))
