@@ -49,9 +49,25 @@ void mortise__keep_refusal(char **reason);
 mortise_plugin *mortise__open_closed(const mortise_host *host, const mortise_plugin_parts *parts,
                                      char *reason);
 
+/* ---- add.c ---- */
+
+/* The tools that were made while loading, in order. */
+struct mortise_tool_list {
+    struct added *first, **end;
+    size_t count;
+    mortise_status status; /* of the first that could not be added */
+};
+
+void mortise__tools_begin(struct mortise_tool_list *list);
+/* Gives them the plugin's state; puts `count` pointers to `out`. */
+void mortise__tools_put(const struct mortise_tool_list *list, void *state, const char *state_tag,
+                        const mortise_tool **out);
+void mortise__tools_release(struct mortise_tool_list *list);
+
 /* ---- open.c ---- */
 
-/* Opens any plugin; `state` is that of parts without open(). */
+/* Opens any plugin; `state` is that of parts without open(), and stays the caller's when it
+ * fails. */
 mortise_plugin *mortise__open_parts(const mortise_host *host, const mortise_plugin_parts *parts,
                                     void *state);
 

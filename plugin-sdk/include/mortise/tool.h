@@ -126,6 +126,8 @@
     static const mortise_hooks hook##_hooks = {                                                    \
         .size = sizeof(mortise_hooks), .name = #hook, __VA_ARGS__}
 
+typedef struct mortise_tool_list mortise_tool_list;
+
 /* What a plugin consists of; used as MORTISE_PLUGIN(.name = "text", .tools = …). */
 typedef struct mortise_plugin_parts {
     const char *name;
@@ -136,6 +138,8 @@ typedef struct mortise_plugin_parts {
     /* Makes the state that all tools and hooks of the plugin share: mortise_state(call).
      * Returns NULL after mortise_refuse() when the plugin cannot work.  May be absent.  [load] */
     void *(*open)(const mortise_host *host);
+    /* Makes more tools, after open(), by mortise_add_tool().  May be absent.  [load] */
+    void (*add)(void *state, mortise_tool_list *list);
     /* Gets that state after the last call has ended.  May be absent.  [load] */
     void (*close)(void *state);
     /* Names the type of the state, for mortise_hook_ops.tool_state.  May be absent. */
@@ -264,6 +268,30 @@ MORTISE__OURS void *mortise_refuse(const mortise_host *host, const char *format,
 /* One line for the operator; `level` is MORTISE_LOG_ERROR, ….  [thread-safe] */
 MORTISE__OURS void mortise_log(const mortise_host *host, uint32_t level, const char *format, ...)
     MORTISE__PRINTF(3, 4);
+
+/* A tool that is only known while the plugin is loaded, such as one of a bridge.  Texts and lists
+ * are copied; what stays zero is absent. */
+typedef struct mortise_new_tool {
+    const char *name;        /* [A-Za-z0-9_-]{1,64} */
+    const char *description;
+    uint32_t flags;          /* MORTISE_READ_ONLY | … */
+    const char *input_schema; /* a JSON Schema; without one the host warns, and any object is taken */
+    const char *output_schema;
+    const char *title;
+    const char *const *scopes;   /* NULL-terminated */
+    const char *const *examples; /* NULL-terminated */
+    /* `json` is an object that fits the schema, and lives until the call is finished.  [call] */
+    mortise_status (*run)(mortise_call *call, const char *json, void *data);
+    void *data;
+    /* Gets `data`, once: after the last call, before close(), or at once when the tool could not
+     * be added.  May be absent.  [load] */
+    void (*release)(void *data);
+} mortise_new_tool;
+
+/* In .add: one tool more.  MORTISE_INVALID: it has no name or no function; MORTISE_NO_MEMORY.  The
+ * plugin is refused then, so nothing needs to be done about it.  [load] */
+MORTISE__OURS mortise_status mortise_add_tool(mortise_tool_list *list,
+                                              const mortise_new_tool *tool);
 
 /* What tool_definition() does; MORTISE_PLUGIN() calls it. */
 MORTISE__OURS mortise_plugin *mortise_open_plugin(const mortise_host *host,
