@@ -69,7 +69,7 @@ bool new_name_make(struct new_name *out, const char *kind, const char *name, str
     size_t length = strlen(name);
     if (!name_valid(name) || length > NEW_NAME_MAX || name[0] == '-' || name[0] == '_')
         return error_set(error, ERROR_USAGE,
-                         "no %s can be called '%s': a name has 1 to %d letters, digits, '_' and "
+                         "no %s can be called '%.80s': a name has 1 to %d letters, digits, '_' and "
                          "'-', and begins with a letter or a digit",
                          kind, name, NEW_NAME_MAX);
     if (among(name, taken_in_cmake))

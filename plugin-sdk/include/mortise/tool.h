@@ -126,6 +126,7 @@
     static const mortise_hooks hook##_hooks = {                                                    \
         .size = sizeof(mortise_hooks), .name = #hook, __VA_ARGS__}
 
+/* Where .add puts its tools. */
 typedef struct mortise_tool_list mortise_tool_list;
 
 /* What a plugin consists of; used as MORTISE_PLUGIN(.name = "text", .tools = …). */
