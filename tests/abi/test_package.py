@@ -53,7 +53,7 @@ class Package(unittest.TestCase):
 
     def environment(self, **more):
         return {"PATH": f"{self.prefix}/bin:{os.environ['PATH']}", "HOME": str(self.home),
-                "LC_ALL": "C.UTF-8", **more}
+                "LC_ALL": "C.UTF-8", "CMAKE_GENERATOR": "Ninja", **more}
 
     def run_(self, *command, fails=False, where=None, **environment):
         done = subprocess.run([str(part) for part in command], cwd=where or self.work, text=True,

@@ -8,7 +8,7 @@ enum { MOST_BYTES = 10000 };
 MORTISE_TOOL_WITH(your_tool, (name("your-tool")), MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE,
     "Repeat a text.",
     (string,  text,    "What to repeat.",      required, range(1, 1000)),
-    (integer, times,   "How often it is said.", range(1, 100), fallback(2)),
+    (integer, times,   "How often.",           range(1, 100), fallback(2)),
     (string,  between, "What stands between.", one_of("space", "comma", "line"), fallback("space")));
 
 /* The arguments are valid when this runs; each call has a thread of its own. */
