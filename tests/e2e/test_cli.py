@@ -6,7 +6,7 @@ import subprocess
 
 import e2e
 
-COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "config", "help")
+COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "new", "config", "help")
 
 
 class Help(e2e.Case):
