@@ -7,3 +7,10 @@ foreach(subject bridge declarations json text)
   target_link_options(sdk_${subject} PRIVATE
     LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 endforeach()
+
+# Tests of the test library, and tests that use it.
+foreach(subject calls hooks services)
+  mortise_test(sdk_test_${subject} SOURCES ${CMAKE_CURRENT_LIST_DIR}/sdk_test_${subject}.c
+                                   LINKS mortise::test)
+endforeach()
+mortise_test(sdk_tasks SOURCES ${CMAKE_CURRENT_LIST_DIR}/sdk_tasks.c LINKS mortise::test)
