@@ -6,13 +6,15 @@ reference.py --check HEADER…  fails and names it where something public has no
 
 A comment belongs to what follows it up to the next empty line; one at the end of a line belongs to
 that line alone; `/* ---- title ---- */` begins a section and says what its first paragraph is for,
-and one that is titled "… nothing below is for plugins" ends the page.  Names with two underscores are the headers' own and left out.
+and one that is titled "… nothing below is for plugins" ends the page.  A header that says "nothing
+here is for plugins" has none.  Names with two underscores are the headers' own and left out.
 """
 import pathlib
 import re
 import sys
 
 END = "nothing below is for plugins"
+INTERNAL = "nothing here is for plugins"
 
 
 # ---- reading C, as far as these headers need it ----

@@ -11,6 +11,8 @@ int main(void)
     mortise_test_text(mortise_test_run(test, &your_tool_tool, &args), "ha, ha, ha");
     args.times = 1;
     mortise_test_text(mortise_test_run(test, &your_tool_tool, &args), "ha");
+    args.text = "";
+    mortise_test_text(mortise_test_run(test, &your_tool_tool, &args), "");
 
     char text[1001] = "";
     memset(text, 'x', 1000);

@@ -7,7 +7,7 @@ enum { MOST_BYTES = 10000 };
 
 MORTISE_TOOL_WITH(your_tool, (name("your-tool")), MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE,
     "Repeat a text.",
-    (string,  text,    "What to repeat.",      required, range(1, 1000)),
+    (string,  text,    "What to repeat.",      required),
     (integer, times,   "How often.",           range(1, 100), fallback(2)),
     (string,  between, "What stands between.", one_of("space", "comma", "line"), fallback("space")));
 
@@ -24,7 +24,7 @@ static mortise_status your_tool(mortise_call *call, const your_tool_args *args)
                                "that would be %zu bytes and %d are the most: repeat it less often",
                                all, MOST_BYTES);
 
-    char *out = mortise_alloc(call, all); /* gone with the call */
+    char *out = mortise_alloc(call, all + 1); /* gone with the call */
     if (!out)
         return mortise_fail(call, "out of memory");
     for (int64_t i = 0; i < args->times; i++) {

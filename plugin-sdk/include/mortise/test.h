@@ -69,6 +69,8 @@ mortise_test *mortise_test_open_with(const mortise_test_setup *setup);
 /* Closes the plugin, then looks for misuse.  Returns the exit status: 0 if nothing has failed in
  * this program so far. */
 int mortise_test_close(mortise_test *test);
+/* The same without closing anything, for a program that opens its plugin several times. */
+int mortise_test_status(void);
 /* The lines of mortise_log() so far, such as "warning: …\n". */
 const char *mortise_test_log(mortise_test *test);
 

@@ -197,6 +197,11 @@ mortise_test *mortise_test_open(const char *config)
 int mortise_test_close(mortise_test *test)
 {
     test_free(test);
+    return mortise_test_status();
+}
+
+int mortise_test_status(void)
+{
     return atomic_load(&failures) > 0;
 }
 
