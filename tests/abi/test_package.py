@@ -151,6 +151,13 @@ class Package(unittest.TestCase):
         hello = {"name": "greet", "arguments": {"name": "Ada"}}
         self.assertEqual(self.play(hello, greet, hook)["result"], "Hello, Ada!")
 
+    def test_its_test_can_fail(self):
+        self.make("tool", "repeat")
+        source = self.work / "repeat/repeat.c"
+        source.write_text(source.read_text().replace('? ", "', '? "; "'))
+        self.run_("cmake", "--build", "repeat/build")
+        self.assertIn("ha; ha; ha", self.run_("repeat/build/test_repeat", fails=True))
+
     def test_by_the_path_alone(self):
         """CMake looks beside the `bin` that is in PATH."""
         self.run_("mortise", "new", "tool", "repeat")
