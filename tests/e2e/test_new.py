@@ -19,7 +19,7 @@ NAMES = {
     "mortise-json": "do_mortise_json", "signbit": "do_signbit", "va_list": "do_va_list",
     "tool_definition": "do_tool_definition", "test": None, "all": None, "install": None,
 }
-BAD = ["", " ", "a b", "a/b", "..", ".", ".a", "../up", "/tmp/up", "-x", "_x", "é", "a.c", "x" * 61,
+BAD = ["", " ", "a b", "a/b", "..", ".", ".a", "../up", "/nowhere/up", "-x", "_x", "é", "a.c", "x" * 61,
        "x" * 5000, "a\nb", "a\x1b[2Jb", "$(x)", "a;b"]
 
 
