@@ -192,8 +192,8 @@ mortise_status mortise_json_integer(const char *json, const char *key, int64_t *
     if (stop != end) {
         double number = 0;
         status = mortise_json_number(value, NULL, &number);
-        if (status != MORTISE_OK || number < -0x1p63 || number >= 0x1p63
-            || number != (double)(long long)number) /* floor() would need libm */
+        bool fits = status == MORTISE_OK && number >= -0x1p63 && number < 0x1p63;
+        if (!fits || number != (double)(long long)number)
             return MORTISE_INVALID;
         integer = (long long)number;
     } else if (errno == ERANGE) {

@@ -395,8 +395,9 @@ mortise_status mortise_task_reply_json(mortise_task *task, const char *format, .
         status = is_json(copy) ? MORTISE_OK : MORTISE_INVALID;
     }
     mortise__text_release(&text);
-    if (status == MORTISE_INVALID)
-        mortise_task_fail(task, "its result is not valid JSON");
+    if (status == MORTISE_INVALID &&
+        mortise_task_fail(task, "its result is not valid JSON") == MORTISE_NO_MEMORY)
+        status = MORTISE_NO_MEMORY;
     if (status == MORTISE_OK)
         keep(task, &task->result, copy);
     else
@@ -414,5 +415,5 @@ mortise_status mortise_task_fail(mortise_task *task, const char *format, ...)
     char *quoted = text.bytes ? quote(text.bytes, text.length) : NULL;
     mortise__text_release(&text);
     keep(task, &task->error, quoted);
-    return MORTISE_FAILED;
+    return quoted ? MORTISE_FAILED : MORTISE_NO_MEMORY;
 }

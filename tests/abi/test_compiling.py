@@ -35,7 +35,10 @@ C_COMPILERS = ["gcc", "clang"]
 CXX_COMPILERS = ["g++", "clang++"]
 
 USES_PLUGIN_H = """
+#include <mortise/json.h>
 #include <mortise/plugin.h>
+#include <mortise/services.h>
+#include <mortise/test.h>
 bool knows_finish(const mortise_call_ops *ops);
 bool knows_finish(const mortise_call_ops *ops)
 {

@@ -32,6 +32,15 @@ static mortise_status wipe(mortise_call *call, const wipe_args *args)
 MORTISE_PLUGIN(.name = "wipe", .tools = MORTISE_TOOLS(wipe));
 """
 
+PROJECT = """
+cmake_minimum_required(VERSION 3.20)
+project(external LANGUAGES C)
+find_package(mortise REQUIRED COMPONENTS sdk test)
+enable_testing()
+mortise_add_plugin({name} {folder}/{name}.c)
+mortise_add_plugin_test({name} {folder}/test_{name}.c)
+"""
+
 
 class Package(unittest.TestCase):
     @classmethod
@@ -62,12 +71,21 @@ class Package(unittest.TestCase):
         self.assertEqual(done.returncode != 0, fails, f"{command}\n{done.stdout}{done.stderr}")
         return done.stderr if fails else done.stdout
 
-    def cc(self, source, output, *flags):
+    def shell(self, line, where=None):
+        """With what pkg-config finds in the installation."""
         package = next(self.prefix.rglob("mortise.pc")).parent
-        command = (f"cc -shared -fPIC -fvisibility=hidden {' '.join(flags)} {source} "
+        self.run_("sh", "-euc", line, where=where, PKG_CONFIG_PATH=str(package))
+
+    def cc(self, source, output):
+        self.shell(f"cc -shared -fPIC -fvisibility=hidden {source} "
                    f"$(pkg-config --cflags --libs mortise) -o {output}")
-        self.run_("sh", "-euc", command, PKG_CONFIG_PATH=str(package))
         return self.work / output
+
+    def configure(self, project, prefix, **environment):
+        (self.work / "CMakeLists.txt").write_text(project)
+        self.run_("cmake", "-B", "built", f"-DCMAKE_PREFIX_PATH={prefix}", **environment)
+        self.run_("cmake", "--build", "built")
+        self.run_("ctest", "--test-dir", "built", "--no-tests=error")
 
     # ---- checks ----
 
@@ -168,31 +186,37 @@ class Package(unittest.TestCase):
         self.assertEqual([path.parent.parts[-2:] for path in installed], [("mortise", "plugins")])
 
     def test_by_pkg_config(self):
-        """The line of the README that was made."""
+        """The lines of the README that was made."""
         for kind, name in (("tool", "repeat"), ("hook", "no-harm")):
             self.run_("mortise", "new", kind, name)
-            line = re.search(r"(?m)^cc .*$", (self.work / name / "README.md").read_text())[0]
-            package = next(self.prefix.rglob("mortise.pc")).parent
-            self.run_("sh", "-euc", line, where=self.work / name, PKG_CONFIG_PATH=str(package))
+            lines = re.findall(r"(?m)^cc .*$", (self.work / name / "README.md").read_text())
+            self.assertEqual(len(lines), 2)
+            for line in lines:
+                self.shell(line, where=self.work / name)
             self.check_plugin(self.work / name / f"{name}.so")
             self.check_needs_no_sources(self.work / name)
 
     def test_by_the_source_tree_alone(self):
-        source = ROOT / "plugin-sdk/example/tool/your-tool.c"
-        self.run_("cc", "-shared", "-fPIC", f"-I{ROOT}/plugin-sdk/include", source,
-                  *sorted((ROOT / "plugin-sdk/src").glob("*.c")), "-o", "source.so")
-        self.check_plugin(self.work / "source.so")
+        sdk = ROOT / "plugin-sdk"
+        library, for_tests = sorted((sdk / "src").glob("*.c")), sorted((sdk / "src/test").glob("*.c"))
+        for folder, name in ((sdk / "example/tool", "your-tool"), (ROOT / "plugins/report", "report")):
+            self.run_("cc", "-shared", "-fPIC", f"-I{sdk}/include", folder / f"{name}.c", *library,
+                      "-o", f"{name}.so")
+            self.check_plugin(self.work / f"{name}.so")
+            self.run_("cc", f"-I{sdk}/include", folder / f"test_{name}.c", *library, *for_tests,
+                      "-o", f"test_{name}")
+            self.run_(self.work / f"test_{name}")
+
+    def test_plugin_with_threads_of_the_sdk(self):
+        self.configure(PROJECT.format(name="report", folder=ROOT / "plugins/report"), self.prefix)
+        self.check_plugin(self.work / "built/report.so")
+        self.check_plugin(self.cc(ROOT / "plugins/report/report.c", "report.so"))
 
     def test_by_the_build(self):
         """The build's own package works like the installed one."""
-        (self.work / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.20)\nproject(wipe LANGUAGES C)\n"
-            "find_package(mortise REQUIRED COMPONENTS sdk test)\nmortise_add_plugin(wipe wipe.c)\n")
-        (self.work / "wipe.c").write_text(WIPE)
-        self.run_("cmake", "-B", "built", f"-DCMAKE_PREFIX_PATH={BUILD}",
-                  PATH=os.environ["PATH"])
-        self.run_("cmake", "--build", "built")
-        self.check_plugin(self.work / "built/wipe.so")
+        self.configure(PROJECT.format(name="greet", folder=ROOT / "plugins/greet"), BUILD,
+                       PATH=os.environ["PATH"])
+        self.check_plugin(self.work / "built/greet.so")
 
     def test_component_that_is_not_there(self):
         (self.work / "CMakeLists.txt").write_text(

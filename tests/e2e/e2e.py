@@ -25,7 +25,7 @@ import unittest
 SKIPPED = 77  # the exit code that CTest shows as "skipped"
 SECONDS = 30  # after which a process hangs; sanitizers are slow
 
-options = None  # what CMake told: mortise, fixtures, source, fail_malloc
+options = None  # what CMake told: mortise, fixtures, bridge, source, fail_malloc
 
 
 class Done:
@@ -236,7 +236,10 @@ def anthropic_reply(text=None, calls=(), finish=None):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers request n with reply n, in pieces, and keeps what it was asked."""
+    """Answers request n with reply n, in pieces, and keeps what it was asked.
+
+    A reply is bytes, or a function that makes them of the request's body.
+    """
 
     daemon_threads = True
 
@@ -282,7 +285,8 @@ class Answerer(http.server.BaseHTTPRequestHandler):
         if number > len(server.replies):
             self.send_error(500, "no reply is left")
             return
-        self.answer(server.replies[number - 1])
+        reply = server.replies[number - 1]
+        self.answer(reply(json.loads(raw)) if callable(reply) else reply)
 
     def answer(self, reply):
         self.send_response(200)
@@ -304,11 +308,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mortise", required=True, help="the binary")
     parser.add_argument("--fixtures", required=True, help="the folder of the fixture plugins")
+    parser.add_argument("--bridge", required=True, help="the folder of the bridge")
     parser.add_argument("--source", required=True, help="the project's folder")
     parser.add_argument("--fail-malloc", default="", help="the library; empty: none was built")
     parser.add_argument("tests", nargs="*", help="names of tests; none: all")
     options = parser.parse_args()
-    for name in ("mortise", "fixtures", "source"):
+    for name in ("mortise", "fixtures", "bridge", "source"):
         setattr(options, name, os.path.realpath(getattr(options, name)))
     os.umask(0o022)
     program = unittest.main(argv=[sys.argv[0], *options.tests], exit=False, verbosity=2)

@@ -18,8 +18,14 @@ struct forked_case {
     const char *expect; /* what it prints, and ends with 1; NULL: nothing, and 0 */
 };
 
-#define GOOD(function)         {.name = #function, .run = function}
-#define BAD(function, printed) {.name = #function, .run = function, .expect = printed}
+#define GOOD(function)                                                                             \
+    {                                                                                              \
+        .name = #function, .run = function                                                         \
+    }
+#define BAD(function, printed)                                                                     \
+    {                                                                                              \
+        .name = #function, .run = function, .expect = printed                                      \
+    }
 
 /* Runs the case; `printed` gets what it wrote to standard error. */
 static int run_alone(const struct forked_case *one, char *printed, size_t size)

@@ -25,8 +25,8 @@ static mortise_status work(mortise_task *task, void *data)
 {
     const char *how = data;
     atomic_fetch_add(&started, 1);
-    atomic_fetch_add(&at_work, 1);
     mortise_task_progress(task, 1, 4, "half \"way\"");
+    atomic_fetch_add(&at_work, 1);
     while (!atomic_load(&go_on) && !mortise_task_cancelled(task))
         pause_ms(1);
     atomic_fetch_sub(&at_work, 1);

@@ -205,8 +205,8 @@ static void sample_add(void *state, mortise_tool_list *list)
 }
 
 MORTISE_PLUGIN(.name = "sample",
-               .tools = MORTISE_TOOLS(greet, echo, rich, broken, who, waits, later, on_time, listens,
-                                      misuses),
+               .tools = MORTISE_TOOLS(greet, echo, rich, broken, who, waits, later, on_time,
+                                      listens, misuses),
                .open = sample_open, .add = sample_add, .close = sample_close);
 
 /* ---- what a test sees ---- */
@@ -217,9 +217,8 @@ static int runs_tools(void)
     mortise_test *test = mortise_test_open("{\"greeting\":\"Hi\"}");
     mortise_test_text(mortise_test_run(test, &greet_tool, &(greet_args){.name = "Ada"}),
                       "Hi, Ada!");
-    mortise_test_text(
-        mortise_test_run(test, &greet_tool, &(greet_args){.name = "Ada", .times = 2}),
-        "Hi, Ada! Again!");
+    mortise_test_text(mortise_test_run(test, &greet_tool, &(greet_args){.name = "Ada", .times = 2}),
+                      "Hi, Ada! Again!");
     mortise_test_json(mortise_test_run(test, &echo_tool, "{\"a\":[1]}"), "{\"a\":[1]}");
     mortise_test_json(mortise_test_run(test, &echo_tool, NULL), "{}");
     mortise_test_text(mortise_test_run(test, mortise_test_tool(test, "made"), "{\"b\":2}"),

@@ -227,7 +227,8 @@ static int asks_around_a_call(void)
     step = "state";
     mortise_test_verdict(mortise_test_hook(test, &all_hooks, pre_tool_call, .turn = 0),
                          MORTISE_PAUSE, "");
-    decision = mortise_test_hook(test, &all_hooks, post_tool_call, .result = "no", .is_error = true);
+    decision =
+        mortise_test_hook(test, &all_hooks, post_tool_call, .result = "no", .is_error = true);
     mortise_test_same(decision->result, "<no> tool.error");
     mortise_test_true(decision->is_error);
     return mortise_test_close(test);
@@ -329,8 +330,10 @@ int main(void)
         BAD(skips_a_turn, "'all' gave a verdict that this event does not know"),
         BAD(removes_half_of_a_call, "'all' removed only one of call 'c' and its result"),
         BAD(asks_what_is_not_taken, "the plugin does not take this event with the hooks 'all'"),
-        BAD(asks_who_is_not_wanted, "the plugin does not take this event with the hooks 'unwanted'"),
-        BAD(expects_another_verdict, "expected MORTISE_ABORT\n    came MORTISE_SKIP: no tool today"),
+        BAD(asks_who_is_not_wanted,
+            "the plugin does not take this event with the hooks 'unwanted'"),
+        BAD(expects_another_verdict,
+            "expected MORTISE_ABORT\n    came MORTISE_SKIP: no tool today"),
     };
     return run_forked(cases, sizeof(cases) / sizeof(cases[0]));
 }

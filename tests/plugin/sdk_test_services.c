@@ -79,8 +79,9 @@ static mortise_status store(mortise_call *call, const store_args *args)
     if (strcmp(args->act, "set") == 0)
         return state->set(call, MORTISE_OF_USER, args->key, args->json);
     if (strcmp(args->act, "replace") == 0)
-        return mortise_reply(call, "%d", state->replace(call, MORTISE_OF_USER, args->key,
-                                                        args->expected, args->json));
+        return mortise_reply(
+            call, "%d",
+            state->replace(call, MORTISE_OF_USER, args->key, args->expected, args->json));
     if (strcmp(args->act, "keys") == 0) {
         state->keys(call, MORTISE_OF_USER, "k", &keys, &count);
         return mortise_reply(call, "%zu %s %s", count, count > 0 ? keys[0] : "",
@@ -105,8 +106,8 @@ static mortise_status fetch(mortise_call *call, const fetch_args *args)
     const mortise_http *http = mortise_http_of(call);
     mortise_http_response response = {.size = sizeof(response)};
     size_t bytes = 0;
-    mortise_http_request request = {.size = sizeof(request), .url = args->url,
-                                    .max_bytes = (size_t)args->most};
+    mortise_http_request request = {
+        .size = sizeof(request), .url = args->url, .max_bytes = (size_t)args->most};
     if (!http)
         return mortise_fail(call, "there is no network");
     if (args->pieces) {
@@ -161,8 +162,8 @@ static const char *files(mortise_test *test, const char *act, const char *name, 
 
 static int keeps_artifacts(void)
 {
-    mortise_test *test = mortise_test_open_with(
-        &(mortise_test_setup){.services = MORTISE_TEST_ARTIFACTS});
+    mortise_test *test =
+        mortise_test_open_with(&(mortise_test_setup){.services = MORTISE_TEST_ARTIFACTS});
     mortise_test_context(test, "session", "s-1");
     mortise_test_same(files(test, "load", "b.txt", MORTISE_OF_SESSION), "none");
     mortise_test_same(files(test, "save", "b.txt", MORTISE_OF_SESSION), "1");
@@ -190,8 +191,7 @@ static int keeps_artifacts(void)
 
 static const char *memories(mortise_test *test, const char *act, const char *text, int64_t id)
 {
-    return mortise_test_run(test, &recall_tool,
-                            &(recall_args){.act = act, .text = text, .id = id})
+    return mortise_test_run(test, &recall_tool, &(recall_args){.act = act, .text = text, .id = id})
         ->text;
 }
 
@@ -237,16 +237,14 @@ static int keeps_state(void)
     mortise_test_same(states(test, &(store_args){.act = "keys"}), "1 k2 ");
     mortise_test_same(states(test, &(store_args){.act = "replace", .key = "k2", .json = "5"}),
                       "-8"); /* MORTISE_CONFLICT: it is there */
-    mortise_test_same(states(test, &(store_args){.act = "replace",
-                                                 .key = "k2",
-                                                 .expected = "[1,2]",
-                                                 .json = "5"}),
-                      "-8");
-    mortise_test_same(states(test, &(store_args){.act = "replace",
-                                                 .key = "k2",
-                                                 .expected = "[1, 2]",
-                                                 .json = "5"}),
-                      "0");
+    mortise_test_same(
+        states(test,
+               &(store_args){.act = "replace", .key = "k2", .expected = "[1,2]", .json = "5"}),
+        "-8");
+    mortise_test_same(
+        states(test,
+               &(store_args){.act = "replace", .key = "k2", .expected = "[1, 2]", .json = "5"}),
+        "0");
     mortise_test_same(states(test, &(store_args){.act = "get", .key = "k2"}), "0 5");
     mortise_test_error(
         mortise_test_run(test, &store_tool,

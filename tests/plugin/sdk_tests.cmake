@@ -1,6 +1,6 @@
 # The SDK without a host.  failing.c stands between it and malloc().
 include_guard(GLOBAL)
-foreach(subject bridge declarations json text)
+foreach(subject bridge declarations json tasks_memory text)
   mortise_test(sdk_${subject} LINKS mortise::sdk
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/sdk_${subject}.c
             ${CMAKE_CURRENT_LIST_DIR}/../unit/base/failing.c)
