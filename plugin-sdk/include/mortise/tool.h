@@ -97,6 +97,7 @@
 #define MORTISE_FUNCTION(tool, tool_flags, text, ...)                                              \
     MORTISE_FUNCTION_WITH(tool, (), tool_flags, text, __VA_ARGS__)
 
+/* The same with the words of MORTISE_TOOL_WITH. */
 #define MORTISE_FUNCTION_WITH(tool, words, tool_flags, text, ...)                                  \
     MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
     MORTISE_RECORD(tool, __VA_ARGS__);                                                             \
