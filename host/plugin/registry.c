@@ -63,12 +63,17 @@ struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_ap
     return plugin;
 }
 
-static void free_tools(struct plugin *plugin)
+static void release_tool(struct tool *tool)
 {
-    for (size_t i = 0; i < plugin->tool_count; i++) {
-        account_release(plugin->tools[i]->account);
-        gate_free(plugin->tools[i]->gate);
-    }
+    account_release(tool->account);
+    gate_free(tool->gate);
+    meta_release(tool);
+}
+
+static void release_tools(struct plugin *plugin)
+{
+    for (size_t i = 0; i < plugin->tool_count; i++)
+        release_tool(plugin->tools[i]);
 }
 
 void plugin_free(struct plugin *plugin)
@@ -78,7 +83,7 @@ void plugin_free(struct plugin *plugin)
     mortise_plugin *face = plugin->face;
     if (MORTISE_HAS(face, mortise_plugin, close) && face->close)
         face->close(face);
-    free_tools(plugin);
+    release_tools(plugin);
     host_api_free(plugin->api);
     json_decref(plugin->config);
     arena_release(&plugin->memory);
@@ -199,10 +204,11 @@ static bool add_tools(struct registry *registry, struct plugin *plugin, struct e
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
         tool->account = &accounts[i];
-        if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
-            return error_memory(error);
-        if (!insert_tool(registry, tool, error)) {
-            gate_free(tool->gate);
+        bool serial = tool->meta.flags & MORTISE_SERIAL;
+        if (serial && !(tool->gate = gate_new()))
+            error_memory(error);
+        if ((serial && !tool->gate) || !insert_tool(registry, tool, error)) {
+            release_tool(tool);
             return false;
         }
         plugin->tools[plugin->tool_count++] = tool;
@@ -215,7 +221,7 @@ static void remove_tools(struct registry *registry, struct plugin *plugin)
 {
     for (size_t i = 0; i < plugin->tool_count; i++)
         HASH_DEL(registry->by_name, plugin->tools[i]);
-    free_tools(plugin);
+    release_tools(plugin);
     plugin->tool_count = 0;
 }
 
