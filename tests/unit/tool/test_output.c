@@ -1,4 +1,4 @@
-/* A JSON result is what its tool's output schema says, or it is an error (F22, F65). */
+/* A JSON result is what its tool's output schema says, or it is an error (F22, R12). */
 #include "fake.h"
 
 static const char *result;
