@@ -1,66 +1,17 @@
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "plugin/elf.h"
 #include "plugin/host_api.h"
 #include "plugin/scan.h"
 
 typedef mortise_plugin *factory(const mortise_host *host);
-
-/* ---- dlopen ---- */
-
-static bool leads_to(const char *path, const struct stat *opened)
-{
-    struct stat named;
-    return stat(path, &named) == 0 && opened->st_dev == named.st_dev &&
-           opened->st_ino == named.st_ino;
-}
-
-static bool explain_dlopen(const char *path, struct error *error)
-{
-    const char *message = dlerror();
-    if (!message)
-        message = "dlopen() gave no reason";
-    size_t length = strlen(path);
-    if (strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0)
-        message += length + 2;
-    const char *advice = "";
-    if (strstr(message, "undefined symbol"))
-        advice = ": link the library that has it (-Wl,-z,defs tells when the plugin is built)";
-    else if (strstr(message, "cannot open shared object"))
-        advice = ": install that library";
-    else if (strstr(message, "version `"))
-        advice = ": rebuild the plugin on this system";
-    return error_set(error, ERROR_PLUGIN, "it cannot be loaded: %s%s", message, advice);
-}
-
-static void *open_object(const char *path, int fd, struct error *error)
-{
-    struct stat opened;
-    if (fstat(fd, &opened) < 0) {
-        error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
-        return NULL;
-    }
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle) {
-        explain_dlopen(path, error);
-        return NULL;
-    }
-    if (!leads_to(path, &opened)) {
-        error_set(error, ERROR_PLUGIN, "it was replaced while it was loaded: try again");
-        return NULL;
-    }
-    return handle;
-}
 
 /* ---- the factory ---- */
 
@@ -75,24 +26,31 @@ static char *name_of(const char *path)
     return strndup(name, length);
 }
 
+char *loader_config(const struct loader *loader, const char *path)
+{
+    char *name = name_of(path);
+    char *config = NULL;
+    if (name)
+        config = loader->config ? loader->config(loader->config_context, name) : strdup("{}");
+    free(name);
+    return config;
+}
+
 static struct host_api *make_api(const struct loader *loader, const char *path)
 {
     char *name = name_of(path);
-    if (!name)
-        return NULL;
-    char *config = loader->config ? loader->config(loader->config_context, name) : strdup("{}");
-    struct host_api *api = host_api_new(name, config);
+    struct host_api *api = name ? host_api_new(name, loader_config(loader, path)) : NULL;
     free(name);
     return api;
 }
 
-static struct plugin *make(const struct loader *loader, const char *path, void *handle,
-                           struct error *error)
+static struct plugin *make(const struct loader *loader, const char *path,
+                           const struct object *object, struct error *error)
 {
     union {
         void *object;
         factory *function;
-    } entry = {.object = dlsym(handle, "tool_definition")};
+    } entry = {.object = dlsym(object->handle, "tool_definition")};
     struct host_api *api = make_api(loader, path);
     if (!api || !entry.object) {
         host_api_free(api);
@@ -141,12 +99,12 @@ static bool is_loaded(const struct registry *registry, const char *path)
 }
 
 /* The factory of an object is called once, whatever paths lead to it. */
-static bool claim(struct loader *loader, const char *path, const void *handle, bool *again,
-                  struct error *error)
+static bool claim(const struct loader *loader, const char *path, const struct object *object,
+                  bool *again, struct error *error)
 {
     const char *earlier;
     *again = false;
-    if (registry_claim(loader->registry, handle, path, &earlier))
+    if (registry_claim(loader->registry, object, path, &earlier))
         return true;
     if (!earlier)
         return error_memory(error);
@@ -154,43 +112,72 @@ static bool claim(struct loader *loader, const char *path, const void *handle, b
         return error_set(error, ERROR_PLUGIN, "it is the same file as '%.500s', which was refused",
                          earlier);
     *again = true;
-    return false;
+    return error_set(error, ERROR_PLUGIN, "it is the same file as '%.500s'", earlier);
 }
 
-static bool load_open(struct loader *loader, const char *path, int fd, struct error *error)
+static struct plugin *make_open(const struct loader *loader, const char *path, int fd,
+                                const struct file_id *id, bool *again, struct error *error)
 {
     struct elf_info info;
-    bool again;
     if (!elf_inspect(fd, &info, error))
-        return false;
-    void *handle = open_object(path, fd, error);
-    if (!handle)
-        return false;
-    if (!claim(loader, path, handle, &again, error))
-        return again;
-    struct plugin *plugin = make(loader, path, handle, error);
+        return NULL;
+    const struct object *object =
+        object_open(path, fd, id, loader->is_free, loader->is_free_context, error);
+    if (!object || !claim(loader, path, object, again, error))
+        return NULL;
+    struct plugin *plugin = make(loader, path, object, error);
     if (!plugin)
-        return false;
-    if (read_config(plugin, error) && registry_add(loader->registry, plugin, error)) {
-        host_api_set_name(plugin->api, plugin->name);
-        return true;
+        return NULL;
+    plugin->object = object;
+    plugin->file = *id;
+    if (!read_config(plugin, error) || !plugin_read(plugin, error)) {
+        plugin_unref(plugin);
+        return NULL;
     }
-    plugin_free(plugin);
-    return false;
+    host_api_set_name(plugin->api, plugin->name);
+    return plugin;
+}
+
+struct plugin *loader_make(const struct loader *loader, const char *path, bool *again,
+                           struct error *error)
+{
+    struct file_id id;
+    struct plugin *plugin = NULL;
+    *again = false;
+    int fd = scan_open(path, error);
+    if (fd < 0)
+        return NULL;
+    if (file_id_read(fd, &id, error)) {
+        objects_lock();
+        plugin = make_open(loader, path, fd, &id, again, error);
+        objects_unlock();
+    }
+    close(fd);
+    return plugin;
+}
+
+bool loader_place(const char *path, struct text *place)
+{
+    text_printf(place, "%s%s", strchr(path, '/') ? "" : "./", path);
+    return !place->failed;
 }
 
 static bool load(struct loader *loader, const char *path, struct error *error)
 {
-    /* Without a slash dlopen() would search the library path. */
     struct text place = TEXT_INIT;
-    text_printf(&place, "%s%s", strchr(path, '/') ? "" : "./", path);
-    bool good = !place.failed || error_memory(error);
-    int fd = good ? scan_open(place.data, error) : -1;
-    good = fd >= 0 && load_open(loader, place.data, fd, error);
-    if (fd >= 0)
-        close(fd);
+    struct plugin *plugin = NULL;
+    bool again = false;
+    if (loader_place(path, &place))
+        plugin = loader_make(loader, place.data, &again, error);
+    else
+        error_memory(error);
     text_release(&place);
-    return good;
+    if (!plugin)
+        return again;
+    if (registry_add(loader->registry, plugin, error))
+        return true;
+    plugin_unref(plugin);
+    return false;
 }
 
 static void refuse(struct loader *loader, const char *path, const char *reason)
