@@ -274,7 +274,7 @@ size_t registry_hook_count(const struct registry *registry)
     return registry->hooks.count;
 }
 
-const struct plugin *registry_plugin(const struct registry *registry, size_t index)
+struct plugin *registry_plugin(const struct registry *registry, size_t index)
 {
     return index < registry->plugins.count ? registry->plugins.items[index] : NULL;
 }

@@ -109,7 +109,7 @@ const struct hook *registry_hook(const struct registry *registry, size_t index);
 size_t registry_hook_count(const struct registry *registry);
 
 /* In load order; NULL beyond the last. */
-const struct plugin *registry_plugin(const struct registry *registry, size_t index);
+struct plugin *registry_plugin(const struct registry *registry, size_t index);
 const struct refusal *registry_refusal(const struct registry *registry, size_t index);
 
 /* Entering a MORTISE_SERIAL tool waits until no other call is inside (no-op for others).
