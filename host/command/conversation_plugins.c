@@ -179,7 +179,7 @@ int conversation_wake_fd(struct conversation *c)
 struct registry *conversation_latest(void *conversation)
 {
     struct conversation *c = conversation;
-    if (conversation_reload_is_due(c))
+    if (conversation_reload_is_due(c) || (c->watch && plugin_watch_changed(c->watch)))
         conversation_reload_due(c);
     return plugin_set_registry(c->plugins);
 }

@@ -182,6 +182,14 @@ static bool timer_ran_out(const struct plugin_watch *watch)
     return read(watch->timer, &times, sizeof(times)) == sizeof(times);
 }
 
+/* What is watched is made anew before the files are looked at, so that nothing is missed. */
+static bool begin_anew(struct plugin_watch *watch)
+{
+    watch->since_ms = 0;
+    watch_all(watch);
+    return true;
+}
+
 bool plugin_watch_due(struct plugin_watch *watch)
 {
     int64_t now_ms = clock_ms();
@@ -191,9 +199,13 @@ bool plugin_watch_due(struct plugin_watch *watch)
         if (now_ms - watch->since_ms < MOST_MS)
             set_timer(watch, QUIET_MS);
     }
-    if (!timer_ran_out(watch))
-        return false;
-    watch->since_ms = 0;
-    watch_all(watch); /* before the files are looked at, so that nothing is missed between */
-    return true;
+    return timer_ran_out(watch) && begin_anew(watch);
+}
+
+bool plugin_watch_changed(struct plugin_watch *watch)
+{
+    bool changed = take_events(watch) || watch->since_ms;
+    if (changed)
+        set_timer(watch, 0);
+    return changed && begin_anew(watch);
 }

@@ -21,5 +21,7 @@ void plugin_watch_free(struct plugin_watch *watch); /* NULL is fine */
 int plugin_watch_fd(const struct plugin_watch *watch);
 /* Whether it is time for a reload; false is for ever until the descriptor is readable again. */
 bool plugin_watch_due(struct plugin_watch *watch);
+/* The same for who does not poll: whether anything has changed, quiet or not. */
+bool plugin_watch_changed(struct plugin_watch *watch);
 
 #endif

@@ -123,6 +123,21 @@ static void many_changes_are_one(void **state)
     is_not_due();
 }
 
+/* Between two requests nobody waits until it is quiet. */
+static void it_can_be_asked_without_waiting(void **state)
+{
+    (void)state;
+    assert_false(plugin_watch_changed(watch));
+    write_file("folder/a.so", "x", 1);
+    assert_true(plugin_watch_changed(watch));
+    assert_false(plugin_watch_changed(watch));
+    is_not_due();
+    write_file("folder/b.so", "x", 1);
+    assert_false(plugin_watch_due(watch));
+    assert_true(plugin_watch_changed(watch));
+    is_not_due();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +147,7 @@ int main(void)
         TEST(half_a_file_is_not_told),
         TEST(a_folder_that_comes_later_is_watched_too),
         TEST(many_changes_are_one),
+        TEST(it_can_be_asked_without_waiting),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
