@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "plugin/elf.h"
@@ -115,17 +116,38 @@ static bool claim(const struct loader *loader, const char *path, const struct ob
     return error_set(error, ERROR_PLUGIN, "it is the same file as '%.500s'", earlier);
 }
 
-static struct plugin *make_open(const struct loader *loader, const char *path, int fd,
-                                const struct file_id *id, bool *again, struct error *error)
+/* The three steps: look into the file, map it, call its factory and read what it made. */
+
+static int check_file(const char *path, struct file_id *id, struct error *error)
 {
     struct elf_info info;
-    if (!elf_inspect(fd, &info, error))
-        return NULL;
+    int fd = scan_open(path, id, error);
+    if (fd >= 0 && !elf_inspect(fd, &info, error)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static const struct object *map_file(const struct loader *loader, const char *path, int fd,
+                                     const struct file_id *id, struct error *error)
+{
+    objects_lock();
     const struct object *object =
         object_open(path, fd, id, loader->is_free, loader->is_free_context, error);
-    if (!object || !claim(loader, path, object, again, error))
+    objects_unlock();
+    return object;
+}
+
+static struct plugin *make_plugin(const struct loader *loader, const char *path,
+                                  const struct file_id *id, const struct object *object,
+                                  bool *again, struct error *error)
+{
+    if (!claim(loader, path, object, again, error))
         return NULL;
+    objects_lock();
     struct plugin *plugin = make(loader, path, object, error);
+    objects_unlock();
     if (!plugin)
         return NULL;
     plugin->object = object;
@@ -142,24 +164,28 @@ struct plugin *loader_make(const struct loader *loader, const char *path, bool *
                            struct error *error)
 {
     struct file_id id;
-    struct plugin *plugin = NULL;
     *again = false;
-    int fd = scan_open(path, error);
+    int fd = check_file(path, &id, error);
     if (fd < 0)
         return NULL;
-    if (file_id_read(fd, &id, error)) {
-        objects_lock();
-        plugin = make_open(loader, path, fd, &id, again, error);
-        objects_unlock();
-    }
+    const struct object *object = map_file(loader, path, fd, &id, error);
     close(fd);
-    return plugin;
+    return object ? make_plugin(loader, path, &id, object, again, error) : NULL;
 }
 
 bool loader_place(const char *path, struct text *place)
 {
-    text_printf(place, "%s%s", strchr(path, '/') ? "" : "./", path);
+    text_puts(place, strchr(path, '/') ? "" : "./");
+    text_puts(place, path);
     return !place->failed;
+}
+
+static bool add(const struct loader *loader, struct plugin *plugin, struct error *error)
+{
+    if (registry_add(loader->registry, plugin, error))
+        return true;
+    plugin_unref(plugin);
+    return false;
 }
 
 static bool load(struct loader *loader, const char *path, struct error *error)
@@ -172,12 +198,7 @@ static bool load(struct loader *loader, const char *path, struct error *error)
     else
         error_memory(error);
     text_release(&place);
-    if (!plugin)
-        return again;
-    if (registry_add(loader->registry, plugin, error))
-        return true;
-    plugin_unref(plugin);
-    return false;
+    return plugin ? add(loader, plugin, error) : again;
 }
 
 static void refuse(struct loader *loader, const char *path, const char *reason)
@@ -202,20 +223,107 @@ bool loader_load(struct loader *loader, const char *path, struct error *error)
 
 /* ---- folders ---- */
 
-static void load_found(void *context, const char *path)
+/* A file on its way.  Each step is done for all files before the next one: dlopen() looks at
+ * every object that there is, and between two of its calls all other code would run cold. */
+struct candidate {
+    const char *path;
+    struct file_id id;
+    const struct object *object;
+    const char *reason; /* why it goes no further; NULL: it does */
+};
+
+struct folder {
+    struct loader *loader;
+    struct candidate *items;
+    size_t count, capacity;
+    struct arena memory; /* of texts */
+    bool no_memory;
+};
+
+static void give_reason(struct folder *folder, struct candidate *candidate, const char *reason)
 {
-    struct error error = ERROR_INIT;
-    loader_load(context, path, &error);
+    candidate->reason = arena_copy(&folder->memory, reason, strlen(reason));
+    if (!candidate->reason)
+        candidate->reason = "out of memory";
 }
 
-static void refuse_found(void *context, const char *path, const char *reason)
+static struct candidate *add_candidate(struct folder *folder, const char *path)
 {
-    refuse(context, path, reason);
+    const char *copy = arena_copy(&folder->memory, path, strlen(path));
+    if (!copy || !array_reserve(folder, 1)) {
+        folder->no_memory = true;
+        return NULL;
+    }
+    struct candidate *candidate = &folder->items[folder->count++];
+    *candidate = (struct candidate){.path = copy};
+    return candidate;
 }
 
-void loader_load_folder(struct loader *loader, const char *folder, bool optional)
+static void note_found(void *context, const char *path)
 {
-    scan_folder(folder, optional, load_found, refuse_found, loader);
+    add_candidate(context, path);
+}
+
+static void note_refused(void *context, const char *path, const char *reason)
+{
+    struct candidate *candidate = add_candidate(context, path);
+    if (candidate)
+        give_reason(context, candidate, reason);
+}
+
+static bool check_candidate(const struct loader *loader, struct candidate *candidate,
+                            struct error *error)
+{
+    (void)loader;
+    int fd = check_file(candidate->path, &candidate->id, error);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool map_candidate(const struct loader *loader, struct candidate *candidate,
+                          struct error *error)
+{
+    candidate->object = map_file(loader, candidate->path, -1, &candidate->id, error);
+    return candidate->object;
+}
+
+static bool make_candidate(const struct loader *loader, struct candidate *candidate,
+                           struct error *error)
+{
+    bool again;
+    struct plugin *plugin =
+        make_plugin(loader, candidate->path, &candidate->id, candidate->object, &again, error);
+    return plugin ? add(loader, plugin, error) : again;
+}
+
+typedef bool loading_step(const struct loader *loader, struct candidate *candidate,
+                          struct error *error);
+
+static void take_step(struct folder *folder, loading_step *step)
+{
+    for (size_t i = 0; i < folder->count; i++) {
+        struct error error = ERROR_INIT;
+        if (!folder->items[i].reason && !step(folder->loader, &folder->items[i], &error))
+            give_reason(folder, &folder->items[i], error.message);
+    }
+}
+
+void loader_load_folder(struct loader *loader, const char *path, bool optional)
+{
+    struct folder folder = {.loader = loader};
+    arena_init(&folder.memory, NULL, 0);
+    scan_folder(path, optional, note_found, note_refused, &folder);
+    take_step(&folder, check_candidate);
+    take_step(&folder, map_candidate);
+    take_step(&folder, make_candidate);
+    for (size_t i = 0; i < folder.count; i++)
+        if (folder.items[i].reason)
+            refuse(loader, folder.items[i].path, folder.items[i].reason);
+    if (folder.no_memory)
+        refuse(loader, path, "not all of it was looked at: out of memory");
+    free(folder.items);
+    arena_release(&folder.memory);
 }
 
 /* ---- checking ---- */
@@ -223,7 +331,7 @@ void loader_load_folder(struct loader *loader, const char *folder, bool optional
 bool loader_check(const char *path, mortise_stamp *stamp, struct error *error)
 {
     struct elf_info info;
-    int fd = scan_open(path, error);
+    int fd = scan_open(path, NULL, error);
     if (fd < 0)
         return false;
     bool good = elf_inspect(fd, &info, error) && elf_symbols_resolve(fd, error);

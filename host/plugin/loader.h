@@ -35,7 +35,7 @@ struct loader {
  * and counts as loaded.  False: it was refused, and *error has the reason. */
 bool loader_load(struct loader *loader, const char *path, struct error *error);
 
-/* Every candidate of a folder, in order; refusals are told and kept. */
+/* Every candidate of a folder, in order; refusals are told, once all were tried, and kept. */
 void loader_load_folder(struct loader *loader, const char *folder, bool optional);
 
 /* ---- what a reload is made of ---- */

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sha2.h>
@@ -52,17 +51,13 @@ void objects_unlock(void)
 
 /* ---- files ---- */
 
-bool file_id_read(int fd, struct file_id *id, struct error *error)
+struct file_id file_id_of(const struct stat *status)
 {
-    struct stat status;
-    if (fstat(fd, &status) < 0)
-        return error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
-    *id = (struct file_id){.device = status.st_dev,
-                           .inode = status.st_ino,
-                           .size = status.st_size,
-                           .modified = status.st_mtim,
-                           .changed = status.st_ctim};
-    return true;
+    return (struct file_id){.device = status->st_dev,
+                            .inode = status->st_ino,
+                            .size = status->st_size,
+                            .modified = status->st_mtim,
+                            .changed = status->st_ctim};
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)

@@ -14,7 +14,7 @@
 #define PLUGIN_OBJECTS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ struct file_id {
     struct timespec changed;  /* or anything else of it */
 };
 
-bool file_id_read(int fd, struct file_id *id, struct error *error);
+struct file_id file_id_of(const struct stat *status);
 /* Whether it is one file, however it looks by now. */
 bool file_id_is_one(const struct file_id *a, const struct file_id *b);
 /* Whether it is one file, and nothing was done to it. */
@@ -47,9 +47,9 @@ struct object {
 /* Whether an object may stand in for a file with the same content. */
 typedef bool object_free(void *context, const struct object *object);
 
-/* The object of an open file whose path is `path` (with a slash) and which `id` was read from.
- * `is_free` NULL: its content is not looked at.  NULL with *error, kind plugin: dlopen()'s
- * reason, or the file changed. */
+/* The object of a file whose path is `path` (with a slash) and which `id` was read from.  `is_free`
+ * NULL: its content is not looked at, and it need not be open.  NULL with *error, kind plugin:
+ * dlopen()'s reason, or the file changed. */
 const struct object *object_open(const char *path, int fd, const struct file_id *id,
                                  object_free *is_free, void *context, struct error *error);
 

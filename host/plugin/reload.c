@@ -187,14 +187,13 @@ static void note_file(struct reload *reload, struct candidate *candidate)
 static void look_at(struct reload *reload, struct candidate *candidate)
 {
     struct error error = ERROR_INIT;
-    int fd = scan_open(candidate->path, &error);
-    bool good = fd >= 0 && file_id_read(fd, &candidate->file, &error);
-    if (fd >= 0)
-        close(fd);
-    if (good)
-        note_file(reload, candidate);
-    else
+    int fd = scan_open(candidate->path, &candidate->file, &error);
+    if (fd < 0) {
         give_reason(reload, candidate, error.message);
+        return;
+    }
+    close(fd);
+    note_file(reload, candidate);
 }
 
 static bool has_same_config(struct reload *reload, const struct plugin *plugin)
