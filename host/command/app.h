@@ -6,7 +6,7 @@
 
 #include "config/settings.h"
 #include "frontend/output.h"
-#include "plugin/registry.h"
+#include "plugin/set.h"
 #include "tool/call.h"
 #include "tool/dispatch.h"
 
@@ -49,6 +49,8 @@ void app_print_json(struct app *app, struct text *line);
 
 /* All plugins of the settings: -e files (which must load), -P folders, the variable
  * MORTISE_PLUGIN_PATH, the user's and the installed folder.  NULL with *error. */
+struct plugin_set *app_plugins(struct app *app, struct error *error);
+/* The same for a command that never loads them anew. */
 struct registry *app_load(struct app *app, struct error *error);
 
 /* Filters by --tools and --no-tools; for dispatch and worker. */

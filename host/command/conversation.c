@@ -118,6 +118,8 @@ const char *conversation_session(const struct conversation *c)
 
 bool conversation_begin(struct conversation *c, struct error *error)
 {
+    c->wake_fd = -1;
+    signals_take_hangup();
     if (!choose_session(c, error))
         return false;
     const char *kept = c->continued && !was_said(c, SETTING_MODEL) ? c->journal.session.model : NULL;
@@ -212,9 +214,14 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
                                   struct cancel *cancel, struct error *error)
 {
     struct app *app = c->app;
+    /* A worker that takes another one's place has what that one has: it may be locked. */
+    struct registry *registry =
+        c->worker ? registry_ref(worker_registry(c->worker)) : plugin_set_registry(c->plugins);
     struct worker_options options = {
         .client = client,
-        .registry = c->registry,
+        .registry = registry,
+        .latest = conversation_latest,
+        .latest_data = c,
         .pool = c->pool,
         .cancel = cancel,
         .system = c->system.length ? c->system.data : NULL,
@@ -232,7 +239,9 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
     };
     strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
     client_check(client, &options.config, warn, NULL);
-    return worker_new(&options, error);
+    struct worker *worker = worker_new(&options, error);
+    registry_unref(registry);
+    return worker;
 }
 
 static bool restore(struct conversation *c, struct error *error)
@@ -281,10 +290,8 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     struct app *app = c->app;
     if (!read_system(c, error) || !describe_session(c, error))
         return false;
-    c->registry = app_load(app, error);
-    if (c->registry)
-        app_check_globs(app, c->registry);
-    c->client = c->registry ? model_client(app, c->model.data, error) : NULL;
+    if (conversation_load_plugins(c, error))
+        c->client = model_client(app, c->model.data, error);
     if (!c->client)
         return false;
     c->cancel = cancel_new();
@@ -369,7 +376,7 @@ void conversation_release(struct conversation *c)
     client_free(c->client);
     /* A tool that did not stop still uses its call and its plugin: those stay. */
     if (pool_free(c->pool, POOL_GRACE_MS) == 0)
-        registry_unref(c->registry);
+        conversation_release_plugins(c);
     cancel_unref(c->cancel);
     if (c->store)
         store_journal_release(&c->journal);
