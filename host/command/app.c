@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/suggest.h"
+#include "command/places.h"
+#include "config/grant.h"
 #include "config/paths.h"
 #include "plugin/loader.h"
 
@@ -43,6 +45,7 @@ void app_finish(struct app *app)
     log_set_before(NULL, NULL);
     output_release(&app->out);
     output_release(&app->notes);
+    services_unref(app->services);
     settings_release(&app->settings);
     secret_clear();
 }
@@ -114,11 +117,7 @@ static char *plugin_config(void *context, const char *plugin)
 {
     const struct app *app = context;
     struct text json = TEXT_INIT;
-    const json_t *section = settings_section(&app->settings, "plugin-config", plugin);
-    if (section)
-        text_json(&json, section);
-    else
-        text_puts(&json, "{}");
+    grant_write_config(&json, settings_section(&app->settings, "plugin-config", plugin));
     return text_take(&json, NULL);
 }
 
@@ -170,7 +169,10 @@ static bool load_folders(struct app *app, struct loader *loader)
 struct registry *app_load(struct app *app, struct error *error)
 {
     struct registry *registry = registry_new();
-    if (!registry) {
+    if (!app->services)
+        app->services = places_services(&app->settings);
+    if (!registry || !app->services) {
+        registry_unref(registry);
         error_memory(error);
         return NULL;
     }
@@ -178,6 +180,7 @@ struct registry *app_load(struct app *app, struct error *error)
         .registry = registry,
         .config = plugin_config,
         .config_context = app,
+        .services = services_face(app->services),
         .refused = say_nothing, /* the error does */
     };
     size_t count;

@@ -22,7 +22,6 @@
 #include "conversation/store_journal.h"
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
-#include "service/artifacts.h"
 #include "worker/worker.h"
 
 enum conversation_keeps {
@@ -47,8 +46,6 @@ struct conversation {
     struct pool *pool;
     struct cancel *cancel; /* Ctrl-C triggers it (signals.h) */
     struct call_context context;
-    char *artifact_folder;
-    struct artifacts artifacts;
     struct worker *worker;
     struct print print;
     struct jsonl jsonl;

@@ -81,7 +81,7 @@ static struct host_api *make_api(const struct loader *loader, const char *path)
     if (!name)
         return NULL;
     char *config = loader->config ? loader->config(loader->config_context, name) : strdup("{}");
-    struct host_api *api = host_api_new(name, config);
+    struct host_api *api = host_api_new(name, config, loader->services);
     free(name);
     return api;
 }

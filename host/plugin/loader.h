@@ -24,6 +24,7 @@ struct loader {
     /* Told of each refusal, beside registry_refuse(); NULL: a warning in the log. */
     void (*refused)(void *context, const char *path, const char *reason);
     void *refused_context;
+    struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
 };
 
 /* One file.  A file that is already loaded under another path (link) is skipped silently
