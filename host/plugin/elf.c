@@ -37,15 +37,16 @@ static bool check_stamp(struct elf_file *file, const Elf64_Sym *symbol, mortise_
         stamp->magic != MORTISE_MAGIC)
         return error_set(error, ERROR_PLUGIN,
                          "its mortise_plugin_stamp holds no stamp: " SDK_ADVICE);
-    if (stamp->abi_major == MORTISE_ABI_MAJOR && stamp->abi_minor <= MORTISE_ABI_MINOR)
+    /* A newer minor number only added what a plugin must look for before it uses it. */
+    if (stamp->abi_major == MORTISE_ABI_MAJOR)
         return true;
-    bool is_newer = stamp->abi_major > MORTISE_ABI_MAJOR || stamp->abi_major == MORTISE_ABI_MAJOR;
     return error_set(error, ERROR_PLUGIN,
                      "it is built for plugin interface %u.%u, this host has %u.%u: %s",
                      (unsigned)stamp->abi_major, (unsigned)stamp->abi_minor, MORTISE_ABI_MAJOR,
                      MORTISE_ABI_MINOR,
-                     is_newer ? "update mortise, or rebuild the plugin with this host's SDK"
-                              : "rebuild the plugin with this host's SDK");
+                     stamp->abi_major > MORTISE_ABI_MAJOR
+                         ? "update mortise, or rebuild the plugin with this host's SDK"
+                         : "rebuild the plugin with this host's SDK");
 }
 
 /* ---- sanitizers ---- */

@@ -23,7 +23,6 @@ from pathlib import Path
 BUILT = {
     "no_stamp": ("it has no mortise_plugin_stamp", "it has no mortise_plugin_stamp"),
     "other_major": ("it is built for plugin interface 2.0", "it is built for plugin interface 2.0"),
-    "newer_minor": ("it is built for plugin interface 1.1", "it is built for plugin interface 1.1"),
     "undefined_symbol": ("undefined symbol: fixture_nowhere", "the symbol 'fixture_nowhere'"),
     "needs_missing": ("libfixture_helper.so: cannot open", "the library 'libfixture_helper.so'"),
     "refuses": ("it refused to load: it needs a database", None),

@@ -177,7 +177,9 @@ static void test_versions(void **state)
     refused(copy, sample_size, "it is built for plugin interface 0.0, this host has 1.0: rebuild");
     stamp = (mortise_stamp){MORTISE_MAGIC, MORTISE_ABI_MAJOR, MORTISE_ABI_MINOR + 1};
     memcpy(copy + place, &stamp, sizeof(stamp));
-    refused(copy, sample_size, "it is built for plugin interface 1.1, this host has 1.0: update");
+    struct elf_info info;
+    assert_true(elf_inspect_memory(copy, sample_size, &info, NULL));
+    assert_int_equal(info.stamp.abi_minor, MORTISE_ABI_MINOR + 1);
     stamp.magic = 0;
     memcpy(copy + place, &stamp, sizeof(stamp));
     refused(copy, sample_size, "its mortise_plugin_stamp holds no stamp");

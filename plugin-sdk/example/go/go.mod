@@ -1,0 +1,3 @@
+module urls
+
+go 1.20
