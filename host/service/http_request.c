@@ -54,8 +54,8 @@ static const char *check_header(const mortise_http_header *header)
     if (!header->name || !is_token(header->name, SIZE_MAX))
         return "the name of a header has a character that it cannot have";
     if (is_the_hosts(header->name))
-        return "Content-Length, Transfer-Encoding, Connection, Upgrade, TE and Trailer are set by "
-               "the host";
+        return "the headers Content-Length, Transfer-Encoding, Connection, Upgrade, TE and "
+               "Trailer are the host's own";
     for (const char *c = header->value ? header->value : ""; *c; c++)
         if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f)
             return "the value of a header has a line end or a control character";

@@ -1,4 +1,5 @@
 # One program per subject of host/service; inside.c makes a tool in whose call a test runs.
-foreach(subject artifacts memory state)
+foreach(subject artifacts memory public_address services state)
   mortise_test(unit_${subject} SOURCES service/test_${subject}.c service/inside.c LINKS host_service)
 endforeach()
+mortise_test(unit_http SOURCES service/test_http.c service/inside.c service/web.c LINKS host_service)
