@@ -51,6 +51,58 @@ static void without_a_place_they_are_null(void **state) /* F29, F30, F59 */
     host_api_free(api);
 }
 
+/* ---- who calls ---- */
+
+static mortise_status tell_caller(mortise_call *call, void *data)
+{
+    static const char *const keys[] = {"user", "tenant", "session", "agent"};
+    char *told = data;
+    size_t length = 0;
+    for (size_t i = 0; i < 4; i++) {
+        const char *value = call->ops->context(call, keys[i]);
+        length += (size_t)snprintf(told + length, 200 - length, "%s ", value ? value : "-");
+    }
+    return MORTISE_OK;
+}
+
+static mortise_status tell_ids(mortise_call *call, void *data)
+{
+    snprintf(data, 200, "%s %s", call->ops->context(call, "invocation"),
+             call->ops->context(call, "call"));
+    return MORTISE_OK;
+}
+
+static void a_call_knows_its_caller(void **state) /* F26-F28, R2, F59 */
+{
+    struct inside inside;
+    char told[200];
+    (void)state;
+    inside_open(&inside, NULL);
+    inside.context = (struct call_context){
+        .user = "ada", .tenant = "acme", .session = "trip", .agent = "guide"};
+    assert_inside(&inside, MORTISE_OK, tell_caller, told);
+    assert_string_equal(told, "ada acme trip guide ");
+    inside.context = (struct call_context){0};
+    assert_inside(&inside, MORTISE_OK, tell_caller, told);
+    assert_string_equal(told, "anonymous - - - ");
+    inside_close(&inside);
+}
+
+static void ids_are_made_for_each(void **state) /* F60, F61 */
+{
+    struct inside inside;
+    char one[200], other[200];
+    (void)state;
+    inside_open(&inside, NULL);
+    assert_inside(&inside, MORTISE_OK, tell_ids, one);
+    assert_inside(&inside, MORTISE_OK, tell_ids, other);
+    assert_string_not_equal(one, other);
+    inside.context.invocation = "run_1";
+    assert_inside(&inside, MORTISE_OK, tell_ids, one);
+    assert_memory_equal(one, "run_1 ", 6);
+    inside_close(&inside);
+}
+
 /* ---- calls that are none ---- */
 
 static const char *say_bob(mortise_call *call, const char *key)
@@ -203,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_and_a_host_give_the_same),
         cmocka_unit_test(without_a_place_they_are_null),
+        cmocka_unit_test(a_call_knows_its_caller),
+        cmocka_unit_test(ids_are_made_for_each),
         cmocka_unit_test(a_forged_call_is_refused),
         cmocka_unit_test(a_call_that_is_over_is_refused),
         cmocka_unit_test(only_what_is_granted_is_given),
