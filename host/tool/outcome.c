@@ -4,6 +4,7 @@
 #include "base/json_check.h"
 #include "base/log.h"
 #include "tool/call_private.h"
+#include "tool/parts.h"
 
 /* What a failing status means when the tool said nothing more. */
 static const struct {
@@ -56,6 +57,7 @@ static void settle_failure(struct call *call, mortise_category category, const c
         text_puts(&result->text, message);
     else
         text_append(&result->text, call->failure.data, call->failure.length);
+    parts_order(result);
 }
 
 /* jansson says where; what it repaired was half of a surrogate pair. */
@@ -73,9 +75,25 @@ static void settle_bad_json(struct call *call)
     json_decref(value);
 }
 
+static void settle_bad_part(struct call *call, const struct error *error)
+{
+    const struct tool *tool = call->tool;
+    if (error->kind == ERROR_INTERNAL) {
+        tool_result_fail(&call->result, MORTISE_INTERNAL, "host.internal", "Internal error: %s",
+                         error->message);
+        return;
+    }
+    log_warning("plugin '%s': tool '%s' replied with a part that cannot be used: %s",
+                tool->plugin->name, tool->name, error->message);
+    tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_part",
+                     "Internal error: tool '%s' replied with a part that cannot be used: %s",
+                     tool->name, error->message);
+}
+
 static void settle_success(struct call *call)
 {
     struct tool_result *result = &call->result;
+    struct error error = ERROR_INIT;
     if (call->is_json && !json_is_valid(text_cstr(&call->reply), call->reply.length)) {
         settle_bad_json(call);
         return;
@@ -85,6 +103,9 @@ static void settle_success(struct call *call)
     result->is_json = call->is_json;
     result->text = call->reply;
     call->reply = (struct text)TEXT_INIT;
+    if (result->is_json && !parts_take_json(result, &error))
+        settle_bad_part(call, &error);
+    parts_order(result);
 }
 
 void call_settle_locked(struct call *call, mortise_status status)
