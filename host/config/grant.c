@@ -18,7 +18,7 @@ void grant_write_config(struct text *out, const json_t *section)
     }
     text_putc(out, '{');
     size_t start = out->length;
-    json_object_foreach((json_t *)(uintptr_t)section, key, value) {
+    json_object_foreach ((json_t *)(uintptr_t)section, key, value) {
         if (strcmp(key, MEMBER) == 0)
             continue;
         if (out->length > start)
@@ -36,7 +36,7 @@ void grant_write_all(struct text *out, const struct settings *settings)
     json_t *section;
     text_putc(out, '{');
     size_t start = out->length;
-    json_object_foreach(json_object_get(settings->user_file, "plugin-config"), plugin, section) {
+    json_object_foreach (json_object_get(settings->user_file, "plugin-config"), plugin, section) {
         const json_t *secrets = json_object_get(section, MEMBER);
         if (!secrets)
             continue;

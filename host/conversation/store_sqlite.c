@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "conversation/sqlite_file.h"
 #include "conversation/store_sqlite_private.h"
 
@@ -42,13 +42,6 @@ static const struct sqlite_kind kind = {.what = "session store",
                                         .version = SCHEMA_VERSION,
                                         .sql = statements,
                                         .statement_count = STATEMENT_COUNT};
-
-int64_t store_sqlite_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static struct store_sqlite *self_of(struct store *store)
 {
@@ -207,7 +200,7 @@ static bool insert_session(struct store_sqlite *self, const struct session *sess
                            struct error *error)
 {
     struct sqlite_run run = sqlite_run_begin(&self->db, STATEMENT_INSERT_SESSION);
-    int64_t now = store_sqlite_now();
+    int64_t now = clock_date_ms();
     sqlite_bind_string(&run, session->id);
     sqlite_bind_string(&run, session->title ? session->title : "");
     sqlite_bind_string(&run, session->model ? session->model : "");

@@ -5,7 +5,9 @@
 #include "base/utf8.h"
 #include "service/artifact_folder.h"
 
-#define NAME_RULE "a name is 1 to 200 bytes of UTF-8 without control characters and '/', and does not begin with '.'"
+#define NAME_RULE                                                                                  \
+    "a name is 1 to 200 bytes of UTF-8 without control characters and '/', and does not begin "    \
+    "with '.'"
 #define TYPE_RULE "a media type is like \"image/png\", and at most 100 bytes long"
 
 _Static_assert(ARTIFACT_NAME_MAX == 200 && ARTIFACT_TYPE_MAX == 100, "as the rules say");

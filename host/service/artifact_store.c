@@ -138,15 +138,16 @@ static void end_saving(struct saving *saving)
 }
 
 bool artifact_store_save(struct artifact_store *store, const char *owner, const char *name,
-                         const char *mime_type, const void *data, size_t length,
-                         uint32_t *version, struct text *path, struct error *error)
+                         const char *mime_type, const void *data, size_t length, uint32_t *version,
+                         struct text *path, struct error *error)
 {
     struct saving saving = {.file = -1};
     struct text file = TEXT_INIT;
     uint32_t number;
     clean_once(store, owner);
     saving.folder = artifact_folder_open(store->folder, owner, name, true);
-    bool ok = (saving.folder >= 0 && write_draft(&saving, data, length)) || cannot_keep(name, error);
+    bool ok =
+        (saving.folder >= 0 && write_draft(&saving, data, length)) || cannot_keep(name, error);
     ok = ok && publish(&saving, name, mime_type, &number, &file, error);
     end_saving(&saving);
     if (ok && version)
@@ -173,8 +174,9 @@ static bool read_version(int folder, const char *name, const struct artifact *ar
     struct text file = TEXT_INIT;
     artifact_file_name(&file, artifact->version, artifact->mime_type);
     int fd = file.failed ? -1 : openat(folder, file.data, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    bool ok = fd >= 0 ? file_read_fd(fd, name, SIZE_MAX / 2, data, error)
-                      : file.failed ? error_memory(error) : cannot_read(name, error);
+    bool ok = fd >= 0       ? file_read_fd(fd, name, SIZE_MAX / 2, data, error)
+              : file.failed ? error_memory(error)
+                            : cannot_read(name, error);
     if (fd >= 0)
         close(fd);
     text_release(&file);

@@ -22,7 +22,7 @@
 enum { ARTIFACT_NAME_MAX = 200, ARTIFACT_TYPE_MAX = 100 };
 
 struct artifact_store {
-    char *folder; /* NULL: there is no place */
+    char *folder;         /* NULL: there is no place */
     atomic_bool is_clean; /* artifact_store_clean() was done */
 };
 
@@ -52,8 +52,8 @@ void artifact_make_name(struct text *out, const char *from);
 /* `owner`, `name` and `mime_type` are good.  `path`, unless it is NULL, is set to where it is.
  * False with *error: nothing is left of it. */
 bool artifact_store_save(struct artifact_store *store, const char *owner, const char *name,
-                         const char *mime_type, const void *data, size_t length,
-                         uint32_t *version, struct text *path, struct error *error);
+                         const char *mime_type, const void *data, size_t length, uint32_t *version,
+                         struct text *path, struct error *error);
 
 /* Version 0 is the latest.  The bytes are appended to `data`.  Without such a version
  * artifact->version is 0.  False with *error: it cannot be read. */

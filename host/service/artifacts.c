@@ -52,9 +52,9 @@ static mortise_status save(mortise_call *call, mortise_owner kind, const char *n
     struct caller caller;
     if (!caller_begin(&caller, call, "artifacts"))
         return MORTISE_INVALID;
-    mortise_status status = save_for(&caller, kind, name,
-                                     mime_type ? mime_type : "application/octet-stream", data,
-                                     length, version);
+    mortise_status status =
+        save_for(&caller, kind, name, mime_type ? mime_type : "application/octet-stream", data,
+                 length, version);
     caller_end(&caller);
     return status;
 }
@@ -103,8 +103,8 @@ static mortise_status load_for(struct caller *caller, mortise_owner kind, const 
                                                      version, &artifact, &data, &error))
         status = caller_error(caller, &error);
     else if (status == MORTISE_OK)
-        status = artifact.version ? hand_over_loaded(caller, &artifact, &data, out)
-                                  : MORTISE_NOT_FOUND;
+        status =
+            artifact.version ? hand_over_loaded(caller, &artifact, &data, out) : MORTISE_NOT_FOUND;
     artifact_release(&artifact);
     text_release(&data);
     text_release(&owner);

@@ -102,8 +102,8 @@ mortise_status caller_invalid(struct caller *caller, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    mortise_status status = fail_format(caller, MORTISE_INVALID, MORTISE_INVALID_INPUT, "invalid",
-                                        format, args);
+    mortise_status status =
+        fail_format(caller, MORTISE_INVALID, MORTISE_INVALID_INPUT, "invalid", format, args);
     va_end(args);
     return status;
 }

@@ -127,7 +127,8 @@ static mortise_status fail_refused(struct exchange *exchange)
 
 static mortise_status fail_transfer(struct exchange *exchange, CURLcode code)
 {
-    const char *detail = exchange->detail[0] ? exchange->detail : exchange->api->easy_strerror(code);
+    const char *detail =
+        exchange->detail[0] ? exchange->detail : exchange->api->easy_strerror(code);
     const char *host = text_cstr(&exchange->request.host);
     switch (code) {
     case CURLE_OUT_OF_MEMORY:
@@ -242,7 +243,7 @@ static void clear(mortise_http_response *response)
 }
 
 static mortise_status send_request(mortise_call *call, const mortise_http_request *request,
-                           mortise_http_response *response)
+                                   mortise_http_response *response)
 {
     struct exchange exchange = {0};
     if (!caller_begin(&exchange.caller, call, "http"))

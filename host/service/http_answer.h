@@ -16,7 +16,7 @@ struct http_answer {
     enum http_stop stop;
     size_t body_length; /* what came, also where it was handed on */
     struct text body;
-    struct text head;   /* "NAME\0VALUE\0…" of the last response */
+    struct text head; /* "NAME\0VALUE\0…" of the last response */
     size_t header_count;
 };
 

@@ -41,8 +41,8 @@ static const char *check_url(const char *url)
 /* With a second length two servers on the way could see two requests. */
 static bool is_the_hosts(const char *name)
 {
-    static const char *const names[] = {"Content-Length", "Transfer-Encoding", "Connection",
-                                        "Upgrade", "TE", "Trailer"};
+    static const char *const names[] = {
+        "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "TE", "Trailer"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcasecmp(name, names[i]) == 0)
             return true;
@@ -184,8 +184,7 @@ static bool set_body(const mortise_http_request *face, const struct curl_api *ap
 static bool set_method(const mortise_http_request *face, const struct curl_api *api, CURL *easy)
 {
     bool is_get = is_method(face, "GET"), is_post = is_method(face, "POST");
-    bool has_body =
-        face->body || is_post || is_method(face, "PUT") || is_method(face, "PATCH");
+    bool has_body = face->body || is_post || is_method(face, "PUT") || is_method(face, "PATCH");
     if (has_body && !set_body(face, api, easy))
         return false;
     if (is_method(face, "HEAD") && !has_body)

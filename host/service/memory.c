@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "service/caller.h"
 #include "service/memory_terms.h"
@@ -43,19 +43,12 @@ static mortise_status begin(struct caller *caller, struct text *owner, struct sq
 
 /* ---- add ---- */
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static bool insert(struct sqlite_db *db, const char *owner, const struct text *text, int64_t *id,
                    struct error *error)
 {
     struct sqlite_run run = sqlite_run_begin(db, DATABASE_MEMORY_ADD);
     sqlite_bind_string(&run, owner);
-    sqlite_bind_integer(&run, now_ms());
+    sqlite_bind_integer(&run, clock_date_ms());
     sqlite_bind_bytes(&run, text->data, text->length);
     if (!sqlite_run_all(&run, error))
         return false;
@@ -350,8 +343,7 @@ static mortise_status forget(mortise_call *call, int64_t id)
         return MORTISE_INVALID;
     mortise_status status = begin(&caller, &owner, &db);
     if (db) {
-        bool good = sqlite_db_begin(db, &error) &&
-                    remove_entry(db, owner.data, id, &found, &error);
+        bool good = sqlite_db_begin(db, &error) && remove_entry(db, owner.data, id, &found, &error);
         if (!sqlite_db_end(db, good, &error))
             status = caller_error(&caller, &error);
         else if (!found)

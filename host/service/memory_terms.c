@@ -5,8 +5,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum letters { LETTERS_NONE, LETTERS_SPACED, LETTERS_HAN, LETTERS_KATAKANA, LETTERS_HIRAGANA,
-               LETTERS_JOINED };
+enum letters {
+    LETTERS_NONE,
+    LETTERS_SPACED,
+    LETTERS_HAN,
+    LETTERS_KATAKANA,
+    LETTERS_HIRAGANA,
+    LETTERS_JOINED
+};
 
 /* ---- kinds of characters ---- */
 
@@ -29,10 +35,10 @@ static const struct {
     {0x0080, 0x00A9, LETTERS_NONE},     {0x00AB, 0x00B1, LETTERS_NONE},
     {0x00B4, 0x00B4, LETTERS_NONE},     {0x00B6, 0x00B8, LETTERS_NONE},
     {0x00BB, 0x00BF, LETTERS_NONE},     {0x0E00, 0x0EFF, LETTERS_JOINED}, /* Thai, Lao */
-    {0x1000, 0x109F, LETTERS_JOINED}, /* Myanmar */
-    {0x1780, 0x17FF, LETTERS_JOINED}, /* Khmer */
-    {0x2000, 0x206F, LETTERS_NONE},   /* dashes, quotes, blanks */
-    {0x2190, 0x2BFF, LETTERS_NONE},   /* arrows, boxes, symbols */
+    {0x1000, 0x109F, LETTERS_JOINED},                                     /* Myanmar */
+    {0x1780, 0x17FF, LETTERS_JOINED},                                     /* Khmer */
+    {0x2000, 0x206F, LETTERS_NONE}, /* dashes, quotes, blanks */
+    {0x2190, 0x2BFF, LETTERS_NONE}, /* arrows, boxes, symbols */
     {0x2E00, 0x2E7F, LETTERS_NONE},     {0x2E80, 0x2FDF, LETTERS_HAN},
     {0x3000, 0x3004, LETTERS_NONE},     {0x3005, 0x3007, LETTERS_HAN},
     {0x3008, 0x3020, LETTERS_NONE},     {0x3030, 0x3030, LETTERS_NONE},
@@ -141,8 +147,7 @@ void memory_terms_find(struct memory_terms *terms, const char *query, size_t len
 
 static bool is_word_byte(const char *text, size_t length, size_t at)
 {
-    return at < length &&
-           (isalnum((unsigned char)text[at]) || (unsigned char)text[at] >= 0x80);
+    return at < length && (isalnum((unsigned char)text[at]) || (unsigned char)text[at] >= 0x80);
 }
 
 bool memory_term_is_in(const struct memory_term *term, const char *text, size_t length)

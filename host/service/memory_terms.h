@@ -17,8 +17,8 @@ struct memory_term {
     const char *text; /* in the query */
     size_t length;    /* bytes */
     size_t characters;
-    double weight;    /* 1 for a word; what is a part of one, or says little, counts less */
-    bool is_word;     /* stands between spaces: a short one is no part of another */
+    double weight; /* 1 for a word; what is a part of one, or says little, counts less */
+    bool is_word;  /* stands between spaces: a short one is no part of another */
 };
 
 struct memory_terms {

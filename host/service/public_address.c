@@ -113,8 +113,8 @@ static bool is_of_this_machine(const uint8_t *bytes, size_t length)
 
 bool address_is_public(const struct sockaddr *address, size_t length)
 {
-    size_t least = address->sa_family == AF_INET ? sizeof(struct sockaddr_in)
-                                                 : sizeof(struct sockaddr_in6);
+    size_t least =
+        address->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
     size_t bytes_length;
     const uint8_t *bytes = bytes_of(address, &bytes_length);
     if (!bytes || length < least)

@@ -19,7 +19,7 @@ struct secrets {
             uint64_t plugin; /* host_api_number() */
             char *name;
             char *value;
-        } *items;
+        } * items;
         size_t count, capacity;
     } kept;
 };

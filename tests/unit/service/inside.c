@@ -21,7 +21,8 @@ static const mortise_tool_meta alpha_meta = {
     .size = sizeof(alpha_meta), .name = "alpha", .input_schema = "{\"type\":\"object\"}"};
 static const mortise_tool_meta beta_meta = {
     .size = sizeof(beta_meta), .name = "beta", .input_schema = "{\"type\":\"object\"}"};
-static const mortise_tool alpha_tool = {.size = sizeof(alpha_tool), .meta = &alpha_meta, .run = run};
+static const mortise_tool alpha_tool = {
+    .size = sizeof(alpha_tool), .meta = &alpha_meta, .run = run};
 static const mortise_tool beta_tool = {.size = sizeof(beta_tool), .meta = &beta_meta, .run = run};
 static const mortise_tool *const alpha_tools[] = {&alpha_tool}, *const beta_tools[] = {&beta_tool};
 static mortise_plugin alpha = {
@@ -34,8 +35,7 @@ static void add(struct inside *inside, mortise_plugin *face)
     struct error error = ERROR_INIT;
     char path[32];
     snprintf(path, sizeof(path), "/%s.so", face->name);
-    struct host_api *api =
-        host_api_new(face->name, strdup("{}"), services_face(inside->services));
+    struct host_api *api = host_api_new(face->name, strdup("{}"), services_face(inside->services));
     struct plugin *plugin = plugin_new(path, face, api);
     if (!registry_add(inside->registry, plugin, &error))
         fail_msg("%s", error.message);

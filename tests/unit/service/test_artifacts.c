@@ -32,8 +32,8 @@ static mortise_status load(mortise_call *call, void *data)
 {
     struct file *file = data;
     const mortise_artifact *artifact = (const void *)file;
-    mortise_status status = mortise_artifacts_of(call)->load(call, file->owner, file->name,
-                                                             file->version, &artifact);
+    mortise_status status =
+        mortise_artifacts_of(call)->load(call, file->owner, file->name, file->version, &artifact);
     if (status != MORTISE_OK) {
         assert_null(artifact);
         return status;
@@ -53,15 +53,14 @@ static mortise_status list(mortise_call *call, void *data)
     struct file *file = data;
     const mortise_artifact *const *artifacts;
     size_t count, length = 0;
-    mortise_status status =
-        mortise_artifacts_of(call)->list(call, file->owner, &artifacts, &count);
+    mortise_status status = mortise_artifacts_of(call)->list(call, file->owner, &artifacts, &count);
     file->loaded[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         assert_null(artifacts[i]->data);
-        length += (size_t)snprintf(file->loaded + length, sizeof(file->loaded) - length,
-                                   "%s%s %u %s %zu", i ? ", " : "", artifacts[i]->name,
-                                   artifacts[i]->version, artifacts[i]->mime_type,
-                                   artifacts[i]->length);
+        length +=
+            (size_t)snprintf(file->loaded + length, sizeof(file->loaded) - length, "%s%s %u %s %zu",
+                             i ? ", " : "", artifacts[i]->name, artifacts[i]->version,
+                             artifacts[i]->mime_type, artifacts[i]->length);
     }
     return status;
 }
@@ -165,9 +164,20 @@ static void bytes_and_types_come_back(void **state)
 
 static void what_cannot_be_kept_is_told(void **state)
 {
-    static const char *const names[] = {"", ".", "..", ".hidden", "a/b", "../x", "a\nb", "a\x7f",
-                                        "\xC3", "a\xC2\x85" "b", NULL};
-    static const char *const types[] = {"", "png", "/png", "image/", "image/p\nng", "image/\xC3\xA9"};
+    static const char *const names[] = {"",
+                                        ".",
+                                        "..",
+                                        ".hidden",
+                                        "a/b",
+                                        "../x",
+                                        "a\nb",
+                                        "a\x7f",
+                                        "\xC3",
+                                        "a\xC2\x85"
+                                        "b",
+                                        NULL};
+    static const char *const types[] = {"",       "png",         "/png",
+                                        "image/", "image/p\nng", "image/\xC3\xA9"};
     char long_name[202];
     struct inside inside;
     (void)state;
@@ -308,7 +318,8 @@ static void old_runs_are_cleared_away(void **state)
     struct stat status;
     (void)state;
     inside_open(&inside, NULL);
-    snprintf(command, sizeof(command), "mkdir -p '%s/run/old/x' '%s/run/young/x' && "
+    snprintf(command, sizeof(command),
+             "mkdir -p '%s/run/old/x' '%s/run/young/x' && "
              "touch '%s/run/old/x/1.a=b' && touch -d '8 days ago' '%s/run/old' && "
              "touch -d '6 days ago' '%s/run/young'",
              inside.artifacts, inside.artifacts, inside.artifacts, inside.artifacts,

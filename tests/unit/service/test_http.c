@@ -94,13 +94,13 @@ static void answers_come_back(void **state)
 
 static void requests_are_sent_as_they_are(void **state)
 {
-    const mortise_http_header headers[] = {{"X-Key", "k: 1"}, {"X-Empty", ""}, {"X-Null", NULL},
-                                           {"content-type", "application/json"}};
+    const mortise_http_header headers[] = {
+        {"X-Key", "k: 1"}, {"X-Empty", ""}, {"X-Null", NULL}, {"content-type", "application/json"}};
     struct inside inside;
     (void)state;
     inside_open(&inside, NULL);
-    struct fetch post = {.request = {.body = "{\"a\":\0}", .body_length = 7, .headers = headers,
-                                     .header_count = 4}};
+    struct fetch post = {
+        .request = {.body = "{\"a\":\0}", .body_length = 7, .headers = headers, .header_count = 4}};
     check_echo(&inside, &post, "POST /echo HTTP/1.1\r\n");
     for (size_t i = 0; i < 4; i++) {
         static const char *const lines[] = {"\r\nX-Key: k: 1\r\n", "\r\nX-Empty:\r\n",
@@ -139,15 +139,25 @@ static void check_invalid(struct inside *inside, const mortise_http_request *req
 
 static void what_is_no_request_is_refused(void **state)
 {
-    static const char *const urls[][2] = {
-        {NULL, "no URL"}, {"", "no URL"}, {"file:///etc/passwd", "only http"},
-        {"ftp://127.0.0.1/", "only http"}, {"127.0.0.1", "only http"},
-        {"http://127.0.0.1/a b", "a blank"}, {"http://127.0.0.1/\r\nX: y", "a blank"},
-        {"http://", "cannot be read"}, {"http://[::1/", "cannot be read"}};
-    static const mortise_http_header bad[] = {
-        {"X", "a\r\nY: b"}, {"X", "a\nb"}, {"X", "a\x01"}, {"X: y", "z"}, {"", "z"}, {NULL, "z"},
-        {"X\n", "z"}, {"Content-Length", "9"}, {"transfer-encoding", "chunked"},
-        {"Connection", "close"}};
+    static const char *const urls[][2] = {{NULL, "no URL"},
+                                          {"", "no URL"},
+                                          {"file:///etc/passwd", "only http"},
+                                          {"ftp://127.0.0.1/", "only http"},
+                                          {"127.0.0.1", "only http"},
+                                          {"http://127.0.0.1/a b", "a blank"},
+                                          {"http://127.0.0.1/\r\nX: y", "a blank"},
+                                          {"http://", "cannot be read"},
+                                          {"http://[::1/", "cannot be read"}};
+    static const mortise_http_header bad[] = {{"X", "a\r\nY: b"},
+                                              {"X", "a\nb"},
+                                              {"X", "a\x01"},
+                                              {"X: y", "z"},
+                                              {"", "z"},
+                                              {NULL, "z"},
+                                              {"X\n", "z"},
+                                              {"Content-Length", "9"},
+                                              {"transfer-encoding", "chunked"},
+                                              {"Connection", "close"}};
     static const char *const methods[] = {"", "GET /", "G\nET", "GET\r\nX: y", "\xC3\xA4"};
     struct inside inside;
     (void)state;
@@ -155,16 +165,18 @@ static void what_is_no_request_is_refused(void **state)
     for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++)
         check_invalid(&inside, &(mortise_http_request){.url = urls[i][0]}, urls[i][1]);
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        check_invalid(&inside, &(mortise_http_request){.url = "http://127.0.0.1:1/",
-                                                       .headers = &bad[i],
-                                                       .header_count = 1}, "header");
+        check_invalid(&inside,
+                      &(mortise_http_request){
+                          .url = "http://127.0.0.1:1/", .headers = &bad[i], .header_count = 1},
+                      "header");
     for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
-        check_invalid(&inside, &(mortise_http_request){.url = "http://127.0.0.1:1/",
-                                                       .method = methods[i]}, "method");
+        check_invalid(&inside,
+                      &(mortise_http_request){.url = "http://127.0.0.1:1/", .method = methods[i]},
+                      "method");
     check_invalid(&inside, &(mortise_http_request){.url = "http://127.0.0.1:1/", .flags = 2},
                   "flag");
-    check_invalid(&inside, &(mortise_http_request){.url = "http://127.0.0.1:1/",
-                                                   .body_length = 1}, "body");
+    check_invalid(&inside, &(mortise_http_request){.url = "http://127.0.0.1:1/", .body_length = 1},
+                  "body");
     inside_close(&inside);
 }
 
@@ -303,8 +315,8 @@ static void pieces_are_handed_on(void **state)
 
 static void public_only_means_it(void **state)
 {
-    static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]", "0", "2130706433",
-                                        "[::ffff:127.0.0.1]", "0x7f.1"};
+    static const char *const hosts[] = {"127.0.0.1",  "localhost",          "[::1]", "0",
+                                        "2130706433", "[::ffff:127.0.0.1]", "0x7f.1"};
     struct inside inside;
     char url[200];
     (void)state;

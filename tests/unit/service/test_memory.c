@@ -15,8 +15,8 @@ struct note {
 static mortise_status add(mortise_call *call, void *data)
 {
     struct note *note = data;
-    return mortise_memory_of(call)->add(call, note->text,
-                                        note->length ? note->length : strlen(note->text), &note->id);
+    return mortise_memory_of(call)->add(
+        call, note->text, note->length ? note->length : strlen(note->text), &note->id);
 }
 
 static mortise_status search(mortise_call *call, void *data)
@@ -89,8 +89,9 @@ static void most_of_the_words_are_best(void **state)
     remember(&inside, "red, and nothing else");
     check_found(&inside, "pears apples green red",
                 "green apples, red plums and yellow pears|red apples and pears");
-    check_found(&inside, "red", "red apples and pears|red, and nothing else|" /* the shorter first */
-                                "green apples, red plums and yellow pears");
+    check_found(&inside, "red",
+                "red apples and pears|red, and nothing else|" /* the shorter first */
+                "green apples, red plums and yellow pears");
     inside_close(&inside);
 }
 
@@ -130,10 +131,25 @@ static void short_words_are_found(void **state)
 /* F30: nothing in a query is more than text. */
 static void any_text_is_a_good_query(void **state)
 {
-    static const char *const queries[] = {
-        "\"", "\"\"\"", "a AND", "NOT", "NEAR(a b)", "text:x", "*", "^a", "{x}: y", "a OR b)",
-        "-- ", "'; DROP TABLE memory; --", "\xFF\xFE", "%", "_", "\\", "(((((", "a\tb\nc",
-        "\xF0\x9F\x90\xB6"};
+    static const char *const queries[] = {"\"",
+                                          "\"\"\"",
+                                          "a AND",
+                                          "NOT",
+                                          "NEAR(a b)",
+                                          "text:x",
+                                          "*",
+                                          "^a",
+                                          "{x}: y",
+                                          "a OR b)",
+                                          "-- ",
+                                          "'; DROP TABLE memory; --",
+                                          "\xFF\xFE",
+                                          "%",
+                                          "_",
+                                          "\\",
+                                          "(((((",
+                                          "a\tb\nc",
+                                          "\xF0\x9F\x90\xB6"};
     struct inside inside;
     char *long_query = malloc(100001);
     (void)state;
@@ -285,16 +301,11 @@ static void queries_become_terms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_found),
-        cmocka_unit_test(most_of_the_words_are_best),
-        cmocka_unit_test(japanese_is_found),
-        cmocka_unit_test(short_words_are_found),
-        cmocka_unit_test(any_text_is_a_good_query),
-        cmocka_unit_test(everybody_has_his_own),
-        cmocka_unit_test(what_is_forgotten_is_gone),
-        cmocka_unit_test(limits_are_kept),
-        cmocka_unit_test(threads_share_it),
-        cmocka_unit_test(queries_become_terms),
+        cmocka_unit_test(words_are_found),           cmocka_unit_test(most_of_the_words_are_best),
+        cmocka_unit_test(japanese_is_found),         cmocka_unit_test(short_words_are_found),
+        cmocka_unit_test(any_text_is_a_good_query),  cmocka_unit_test(everybody_has_his_own),
+        cmocka_unit_test(what_is_forgotten_is_gone), cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(threads_share_it),          cmocka_unit_test(queries_become_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,8 +79,10 @@ static mortise_status keys(mortise_call *call)
 static mortise_status ask(mortise_call *call)
 {
     const mortise_http_header header = {"X", "y"};
-    mortise_http_request request = {.size = sizeof(request), .url = "http://127.0.0.1:1/",
-                                    .headers = &header, .header_count = 1};
+    mortise_http_request request = {.size = sizeof(request),
+                                    .url = "http://127.0.0.1:1/",
+                                    .headers = &header,
+                                    .header_count = 1};
     mortise_http_response response = {.size = sizeof(response)};
     mortise_status status = mortise_http_of(call)->send(call, &request, &response);
     return status == MORTISE_FAILED ? MORTISE_OK : status;

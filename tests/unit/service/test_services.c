@@ -78,8 +78,8 @@ static void a_call_knows_its_caller(void **state) /* F26-F28, R2, F59 */
     char told[200];
     (void)state;
     inside_open(&inside, NULL);
-    inside.context = (struct call_context){
-        .user = "ada", .tenant = "acme", .session = "trip", .agent = "guide"};
+    inside.context =
+        (struct call_context){.user = "ada", .tenant = "acme", .session = "trip", .agent = "guide"};
     assert_inside(&inside, MORTISE_OK, tell_caller, told);
     assert_string_equal(told, "ada acme trip guide ");
     inside.context = (struct call_context){0};

@@ -65,8 +65,7 @@ static void check_get(struct inside *inside, mortise_owner owner, const char *ke
 static void check_replace(struct inside *inside, const char *expected, const char *json,
                           mortise_status wanted)
 {
-    struct value value = {
-        .owner = MORTISE_OF_USER, .key = "n", .expected = expected, .json = json};
+    struct value value = {.owner = MORTISE_OF_USER, .key = "n", .expected = expected, .json = json};
     assert_inside(inside, wanted, replace, &value);
 }
 
@@ -284,8 +283,9 @@ static void a_broken_file_is_told(void **state)
     struct value value = {.owner = MORTISE_OF_USER, .key = "k", .json = "1"};
     (void)state;
     inside_open(&inside, NULL);
-    snprintf(command, sizeof(command), "mkdir '%s/state' && head -c 4096 /dev/zero | tr '\\0' x > '%s'",
-             inside.folder, inside.database);
+    snprintf(command, sizeof(command),
+             "mkdir '%s/state' && head -c 4096 /dev/zero | tr '\\0' x > '%s'", inside.folder,
+             inside.database);
     assert_int_equal(system(command), 0);
     chmod(inside.database, 0600);
     assert_inside(&inside, MORTISE_FAILED, set, &value);

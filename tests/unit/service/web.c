@@ -61,12 +61,13 @@ static bool put_bytes(int fd, size_t count)
 static bool serve_path(int fd, const char *path, const char *request, size_t length)
 {
     static const unsigned char packed[] = {
-        0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0x02, 0x03, 0x2b, 0xcd, 0x2b, 0x48, 0x4c, 0xce, 0x4e, 0x4d,
-        0x01, 0x00, 0x96, 0x62, 0x2f, 0xca, 0x08, 0, 0, 0};
+        0x1f, 0x8b, 0x08, 0,    0,    0,    0,    0,    0x02, 0x03, 0x2b, 0xcd, 0x2b, 0x48,
+        0x4c, 0xce, 0x4e, 0x4d, 0x01, 0x00, 0x96, 0x62, 0x2f, 0xca, 0x08, 0,    0,    0};
     char line[2048], byte;
     if (strcmp(path, "/echo") == 0)
-        return answer(fd, "200 OK", "Content-Type: text/x\r\nX-Two:  a \r\nX-Latin: \xE4\r\nX-None:\r\n",
-                      request, length);
+        return answer(fd, "200 OK",
+                      "Content-Type: text/x\r\nX-Two:  a \r\nX-Latin: \xE4\r\nX-None:\r\n", request,
+                      length);
     if (strncmp(path, "/bytes/", 7) == 0)
         return put_bytes(fd, strtoul(path + 7, NULL, 10));
     if (strcmp(path, "/endless") == 0)
@@ -94,8 +95,7 @@ static size_t whole_length(const char *request)
     const char *field = strcasestr(request, "\r\ncontent-length:");
     if (!end)
         return SIZE_MAX;
-    return (size_t)(end - request) + 4 +
-           (field && field < end ? strtoul(field + 17, NULL, 10) : 0);
+    return (size_t)(end - request) + 4 + (field && field < end ? strtoul(field + 17, NULL, 10) : 0);
 }
 
 static void *serve(void *data)
