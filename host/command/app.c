@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/suggest.h"
+#include "command/places.h"
+#include "config/grant.h"
 #include "config/paths.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
@@ -42,6 +44,7 @@ void app_finish(struct app *app)
     log_set_before(NULL, NULL);
     output_release(&app->out);
     output_release(&app->notes);
+    services_unref(app->services);
     settings_release(&app->settings);
     secret_clear();
 }
@@ -113,11 +116,7 @@ static char *plugin_config(void *context, const char *plugin)
 {
     const struct app *app = context;
     struct text json = TEXT_INIT;
-    const json_t *section = settings_section(&app->settings, "plugin-config", plugin);
-    if (section)
-        text_json(&json, section);
-    else
-        text_puts(&json, "{}");
+    grant_write_config(&json, settings_section(&app->settings, "plugin-config", plugin));
     return text_take(&json, NULL);
 }
 
@@ -164,12 +163,15 @@ static bool add_sources(const struct app *app, struct plugin_set *set)
 
 struct plugin_set *app_plugins(struct app *app, struct error *error)
 {
+    if (!app->services)
+        app->services = places_services(&app->settings);
     const struct loader loader = {
         .config = plugin_config,
         .config_context = app,
+        .services = services_face(app->services),
         .refused = tell_refusal,
     };
-    struct plugin_set *set = plugin_set_new(&loader);
+    struct plugin_set *set = app->services ? plugin_set_new(&loader) : NULL;
     bool ok = set && add_sources(app, set);
     if (!ok)
         error_memory(error);

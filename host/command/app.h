@@ -7,6 +7,7 @@
 #include "config/settings.h"
 #include "frontend/output.h"
 #include "plugin/set.h"
+#include "service/services.h"
 #include "tool/call.h"
 #include "tool/dispatch.h"
 
@@ -31,6 +32,7 @@ struct app {
     struct output out;   /* standard output */
     struct output notes; /* standard error */
     bool json;           /* --json */
+    struct services *services; /* what tools may use; made by app_plugins() */
 };
 
 /* Output, log level and colour as the settings say, or as they are without. */

@@ -10,7 +10,6 @@
 #include "command/model.h"
 #include "command/sessions.h"
 #include "command/signals.h"
-#include "config/paths.h"
 
 enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
 
@@ -234,7 +233,7 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
         .offered_data = app,
         .result_limit = result_limit,
         .result_limit_data = app,
-        .artifacts = *c->artifact_folder ? &c->artifacts : NULL,
+        .artifacts = services_artifacts(app->services),
         .journal = c->store ? &c->journal.journal : NULL,
     };
     strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
@@ -296,9 +295,7 @@ bool conversation_prepare(struct conversation *c, struct error *error)
         return false;
     c->cancel = cancel_new();
     c->pool = pool_new(POOL_THREADS);
-    c->artifact_folder = path_state("artifacts");
-    c->artifacts.folder = c->artifact_folder;
-    if (!c->cancel || !c->pool || !c->artifact_folder || !app_context(app, &c->context))
+    if (!c->cancel || !c->pool || !app_context(app, &c->context))
         return error_memory(error);
     c->context.session = conversation_session(c);
     signals_watch(c->cancel);
@@ -384,7 +381,6 @@ void conversation_release(struct conversation *c)
     app_context_release(&c->context);
     print_release(&c->print);
     jsonl_release(&c->jsonl);
-    free(c->artifact_folder);
     text_release(&c->model);
     text_release(&c->system);
 }

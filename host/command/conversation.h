@@ -23,7 +23,6 @@
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
 #include "plugin/watch.h"
-#include "service/artifacts.h"
 #include "worker/worker.h"
 
 enum conversation_keeps {
@@ -51,8 +50,6 @@ struct conversation {
     struct pool *pool;
     struct cancel *cancel; /* Ctrl-C triggers it (signals.h) */
     struct call_context context;
-    char *artifact_folder;
-    struct artifacts artifacts;
     struct worker *worker;
     struct print print;
     struct jsonl jsonl;

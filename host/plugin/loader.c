@@ -40,7 +40,8 @@ char *loader_config(const struct loader *loader, const char *path)
 static struct host_api *make_api(const struct loader *loader, const char *path)
 {
     char *name = name_of(path);
-    struct host_api *api = name ? host_api_new(name, loader_config(loader, path)) : NULL;
+    struct host_api *api =
+        name ? host_api_new(name, loader_config(loader, path), loader->services) : NULL;
     free(name);
     return api;
 }

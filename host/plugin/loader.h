@@ -29,6 +29,7 @@ struct loader {
      * content is not looked at. */
     object_free *is_free;
     void *is_free_context;
+    struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
 };
 
 /* One file.  A file that is already loaded under another path (link) is skipped silently

@@ -22,7 +22,7 @@
 #include "tool/dispatch.h"
 
 struct worker;
-struct artifacts;
+struct artifact_store;
 
 /* Everything is borrowed for the life of the worker, but `registry` and `cancel`, of which it
  * keeps a reference, and `system`, which it copies. */
@@ -52,7 +52,7 @@ struct worker_options {
     size_t (*result_limit)(void *data, const char *tool);
     void *result_limit_data;
     /* Where the whole of a result goes that is above the limit; NULL: nowhere. */
-    const struct artifacts *artifacts;
+    struct artifact_store *artifacts;
     /* Where the conversation is written down; NULL: nowhere. */
     const struct journal *journal;
 };

@@ -70,7 +70,7 @@ static struct registry *other_registry(void)
                                   .close = close_other};
     struct error error = ERROR_INIT;
     struct registry *registry = registry_new();
-    struct plugin *plugin = plugin_new("other.so", &face, host_api_new("other", strdup("{}")));
+    struct plugin *plugin = plugin_new("other.so", &face, host_api_new("other", strdup("{}"), NULL));
     if (!registry_add(registry, plugin, &error))
         fail_msg("%s", error.message);
     return registry;
