@@ -72,7 +72,8 @@ def knows(compiler, language, standard):
 def check_standards(root):
     """The cases, and how to check one: None or what is wrong with it."""
     include = f"-I{root}/plugin-sdk/include"
-    every_kind = (root / "tests/plugin/sdk_every_kind.h").read_text()
+    every_kind = "#include <mortise/tasks.h>\n"
+    every_kind += (root / "tests/plugin/sdk_every_kind.h").read_text()
     cases = [("c", compiler, standard, source)
              for compiler in available(C_COMPILERS)
              for standard in C_STANDARDS if knows(compiler, "c", standard)
