@@ -62,10 +62,16 @@ struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_ap
     return plugin;
 }
 
-static void free_gates(struct plugin *plugin)
+static void release_tool(struct tool *tool)
+{
+    gate_free(tool->gate);
+    meta_release(tool);
+}
+
+static void release_tools(struct plugin *plugin)
 {
     for (size_t i = 0; i < plugin->tool_count; i++)
-        gate_free(plugin->tools[i]->gate);
+        release_tool(plugin->tools[i]);
 }
 
 void plugin_free(struct plugin *plugin)
@@ -75,7 +81,7 @@ void plugin_free(struct plugin *plugin)
     mortise_plugin *face = plugin->face;
     if (MORTISE_HAS(face, mortise_plugin, close) && face->close)
         face->close(face);
-    free_gates(plugin);
+    release_tools(plugin);
     host_api_free(plugin->api);
     json_decref(plugin->config);
     arena_release(&plugin->memory);
@@ -194,10 +200,11 @@ static bool add_tools(struct registry *registry, struct plugin *plugin, struct e
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
-        if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
-            return error_memory(error);
-        if (!insert_tool(registry, tool, error)) {
-            gate_free(tool->gate);
+        bool serial = tool->meta.flags & MORTISE_SERIAL;
+        if (serial && !(tool->gate = gate_new()))
+            error_memory(error);
+        if ((serial && !tool->gate) || !insert_tool(registry, tool, error)) {
+            release_tool(tool);
             return false;
         }
         plugin->tools[plugin->tool_count++] = tool;
@@ -210,7 +217,7 @@ static void remove_tools(struct registry *registry, struct plugin *plugin)
 {
     for (size_t i = 0; i < plugin->tool_count; i++)
         HASH_DEL(registry->by_name, plugin->tools[i]);
-    free_gates(plugin);
+    release_tools(plugin);
     plugin->tool_count = 0;
 }
 
