@@ -4,6 +4,7 @@ find_path(JANSSON_INCLUDE_DIR jansson.h)
 find_library(JANSSON_LIBRARY jansson)
 find_path(CURL_INCLUDE_DIR curl/curl.h)
 find_path(SQLITE_INCLUDE_DIR sqlite3.h)
+find_path(PCRE2_INCLUDE_DIR pcre2.h)
 find_path(UTHASH_INCLUDE_DIR uthash.h)
 find_path(LIBMD_INCLUDE_DIR sha2.h)
 find_library(LIBMD_LIBRARY NAMES libmd.a md) # one function of it: nothing more to load at start
@@ -14,6 +15,10 @@ if(MORTISE_TESTS)
   find_path(CMOCKA_INCLUDE_DIR cmocka.h)
   find_library(CMOCKA_LIBRARY cmocka)
 endif()
+# Manual pages are left out where these are not.
+find_program(SCDOC scdoc)
+find_program(MORTISE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(MORTISE_PYTHON python3)
 
 set(missing "")
 if(NOT JANSSON_INCLUDE_DIR OR NOT JANSSON_LIBRARY)
@@ -24,6 +29,9 @@ if(NOT CURL_INCLUDE_DIR)
 endif()
 if(NOT SQLITE_INCLUDE_DIR)
   list(APPEND missing libsqlite3-dev)
+endif()
+if(NOT PCRE2_INCLUDE_DIR)
+  list(APPEND missing libpcre2-dev)
 endif()
 if(NOT UTHASH_INCLUDE_DIR)
   list(APPEND missing uthash-dev)
@@ -59,6 +67,9 @@ target_include_directories(curl_header SYSTEM INTERFACE ${CURL_INCLUDE_DIR})
 # So is SQLite, when a session is kept.
 add_library(sqlite_header INTERFACE)
 target_include_directories(sqlite_header SYSTEM INTERFACE ${SQLITE_INCLUDE_DIR})
+# So is PCRE2, when a schema has a pattern.
+add_library(pcre2_header INTERFACE)
+target_include_directories(pcre2_header SYSTEM INTERFACE ${PCRE2_INCLUDE_DIR})
 # So are those that a terminal needs, by the commands that have one.
 add_library(terminal_headers INTERFACE)
 target_include_directories(terminal_headers SYSTEM INTERFACE

@@ -176,6 +176,16 @@ json_t *json_parse(const char *data, size_t length, bool *lone, struct error *er
     return value;
 }
 
+json_t *json_parse_wide(const char *data, size_t length, struct error *error)
+{
+    json_error_t problem = {0};
+    bool no_memory;
+    json_t *value = json_read(data, length, READ_FLAGS, &problem, &no_memory);
+    if (!value && !no_memory && json_error_code(&problem) == json_error_numeric_overflow)
+        value = json_read(data, length, READ_FLAGS | JSON_DECODE_INT_AS_REAL, &problem, &no_memory);
+    return value ? value : json_parse(data, length, NULL, error);
+}
+
 /* The surrogate that json_parse() kept at data, or 0. */
 static unsigned kept_unit(const unsigned char *data, size_t left)
 {

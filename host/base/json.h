@@ -22,6 +22,10 @@
  * column 9 near 'oops': …", kind bad_request) otherwise.  The caller owns the result. */
 json_t *json_parse(const char *data, size_t length, bool *lone, struct error *error);
 
+/* json_parse() of what is only looked at, while its text goes on as it is: when an integer is
+ * beyond 64 bits, all integers are read as reals. */
+json_t *json_parse_wide(const char *data, size_t length, struct error *error);
+
 /* json_loadb() that fails when memory runs out (json_memory.h); *no_memory tells. */
 json_t *json_read(const char *data, size_t length, size_t flags, json_error_t *problem,
                   bool *no_memory);

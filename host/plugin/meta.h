@@ -21,6 +21,9 @@ const char *plugin_copy(struct plugin *plugin, const char *string);
 bool meta_read(struct plugin *plugin, const mortise_tool *instance, struct tool *tool,
                struct error *error);
 
+/* Frees what of a tool does not lie in its plugin's memory. */
+void meta_release(struct tool *tool);
+
 /* Whether a model and a caller would see the same (T5). */
 bool meta_equal(const mortise_tool_meta *a, const mortise_tool_meta *b);
 

@@ -46,13 +46,19 @@ static void close_face(mortise_plugin *face)
     objects_unlock();
 }
 
+static void release_tool(struct tool *tool)
+{
+    gate_free(tool->gate);
+    meta_release(tool);
+}
+
 void plugin_unref(struct plugin *plugin)
 {
     if (!plugin || atomic_fetch_sub_explicit(&plugin->refs, 1, memory_order_acq_rel) > 1)
         return;
     close_face(plugin->face);
     for (size_t i = 0; i < plugin->tool_count; i++)
-        gate_free(plugin->tools[i]->gate);
+        release_tool(plugin->tools[i]);
     host_api_free(plugin->api);
     json_decref(plugin->config);
     arena_release(&plugin->memory);
@@ -109,9 +115,9 @@ static bool read_tools(struct plugin *plugin, struct error *error)
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
+        plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
         if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
             return error_memory(error);
-        plugin->tools[plugin->tool_count++] = tool;
     }
     return true;
 }

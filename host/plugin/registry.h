@@ -20,6 +20,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "plugin/objects.h"
+#include "schema/schema.h"
+#include "schema/shape.h"
 
 struct registry;
 struct plugin;
@@ -29,7 +31,9 @@ struct tool {
     const char *name;
     const char *own_name;   /* as its plugin knows it, before "prefix" and "rename" (D19) */
     mortise_tool_meta meta; /* all strings are the host's; input_schema always set, shape NULL */
-    const mortise_shape *shape; /* the plugin's, checked; NULL: gets JSON text */
+    struct shape *shape;    /* of its arguments; NULL: it gets JSON text … */
+    struct schema *input;   /* … that is checked with this */
+    struct schema *output;  /* what a JSON result is checked with, or NULL */
     const mortise_tool *instance;
     struct plugin *plugin;
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */

@@ -10,9 +10,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "schema/decode.h"
 #include "tool/call_private.h"
-#include "tool/decode.h"
-#include "tool/validate.h"
 
 #define SLICE_MS        20   /* how often a waiting tool_call() looks at its token */
 #define DIRECT_GRACE_MS 2000 /* D16 */
@@ -268,12 +267,13 @@ static const void *read_arguments(struct call *call)
     const struct tool *tool = call->tool;
     struct error error = ERROR_INIT;
     const void *args = NULL;
-    json_t *object = json_parse(call->arguments, call->arguments_length, NULL, &error);
+    json_t *object = tool->shape ? json_parse(call->arguments, call->arguments_length, NULL, &error)
+                                 : json_parse_wide(call->arguments, call->arguments_length, &error);
     if (!object && error.kind != ERROR_INTERNAL)
         error_prefix(&error, "Invalid argument: the arguments are not valid JSON");
     else if (object && tool->shape)
         args = decode_arguments(tool->shape, object, &call->memory, &error);
-    else if (object && validate_arguments(tool->meta.input_schema, object, &error))
+    else if (object && schema_check(tool->input, object, PROBLEM_ARGUMENTS, &error))
         args = call->arguments;
     json_decref(object);
 

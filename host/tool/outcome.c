@@ -4,6 +4,7 @@
 #include "base/json_check.h"
 #include "base/log.h"
 #include "tool/call_private.h"
+#include "tool/output.h"
 #include "tool/parts.h"
 
 /* What a failing status means when the tool said nothing more. */
@@ -70,12 +71,14 @@ static void settle_bad_json(struct call *call)
     log_warning("plugin '%s': tool '%s' replied with JSON that is not valid: %s",
                 tool->plugin->name, tool->name, why);
     tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_json",
-                     "Internal error: tool '%s' replied with JSON that is not valid: %s", tool->name,
-                     why);
+                     "Internal error: tool '%s' replied with JSON that is not valid: %s",
+                     tool->name, why);
     json_decref(value);
 }
 
-static void settle_bad_part(struct call *call, const struct error *error)
+/* It is JSON, but holds something that it must not. */
+static void settle_bad(struct call *call, const char *code, const char *what,
+                       const struct error *error)
 {
     const struct tool *tool = call->tool;
     if (error->kind == ERROR_INTERNAL) {
@@ -83,11 +86,18 @@ static void settle_bad_part(struct call *call, const struct error *error)
                          error->message);
         return;
     }
-    log_warning("plugin '%s': tool '%s' replied with a part that cannot be used: %s",
-                tool->plugin->name, tool->name, error->message);
-    tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_part",
-                     "Internal error: tool '%s' replied with a part that cannot be used: %s",
-                     tool->name, error->message);
+    log_warning("plugin '%s': tool '%s' replied with %s: %s", tool->plugin->name, tool->name, what,
+                error->message);
+    tool_result_fail(&call->result, MORTISE_INTERNAL, code,
+                     "Internal error: tool '%s' replied with %s: %s", tool->name, what,
+                     error->message);
+}
+
+static bool has_good_output(const struct call *call, struct error *error)
+{
+    const struct tool_result *result = &call->result;
+    return !result->is_json ||
+           output_fits(call->tool, text_cstr(&result->text), result->text.length, error);
 }
 
 static void settle_success(struct call *call)
@@ -104,7 +114,10 @@ static void settle_success(struct call *call)
     result->text = call->reply;
     call->reply = (struct text)TEXT_INIT;
     if (result->is_json && !parts_take_json(result, &error))
-        settle_bad_part(call, &error);
+        settle_bad(call, "tool.bad_part", "a part that cannot be used", &error);
+    else if (!has_good_output(call, &error))
+        settle_bad(call, "tool.bad_output", "something that its output schema does not allow",
+                   &error);
     parts_order(result);
 }
 

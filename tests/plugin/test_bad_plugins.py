@@ -28,6 +28,8 @@ BUILT = {
     "refuses": ("it refused to load: it needs a database", None),
     "returns_null": ("it refused to load and gave no reason", None),
     "bad_name": ("tool 0 has the name 'bad name!'", None),
+    "bad_schema": ("the input schema of tool 'find' cannot be used: '/properties/name/pattern' cannot "
+                   "be used: the pattern '^(a' is not valid", None),
     "duplicate_name": ("Tool with name 'good_tool' already registered", None),
     "null_size": ("its mortise_plugin is not complete", None),
     "null_name": ("it has the name ''", None),

@@ -214,6 +214,8 @@ static void test_misbehaviours(void **state)
         {"refuses", "it refused to load: it needs a database: set \"database\"", 1, 0},
         {"returns_null", "it refused to load and gave no reason", 1, 0},
         {"bad_name", "tool 0 has the name 'bad name!': a name is 1 to 64 of", 1, 1},
+        {"bad_schema", "the input schema of tool 'find' cannot be used: '/properties/name/pattern'",
+         1, 1},
         {"null_size", "its mortise_plugin is not complete: 'size' says 8 bytes", 1, 0},
         {"null_name", "it has the name '': a plugin's name is", 1, 1},
         {"null_tools", "it counts 1 tools and 1 hooks, but an array of them is NULL", 1, 1},

@@ -38,7 +38,8 @@ static mortise_status busy(const mortise_tool *self, mortise_call *call, const v
                ? call->ops->reply(call, MORTISE_JSON_RESULT, args->json, strlen(args->json))
                : status;
 }
-FAKE_TOOL(busy, 0, .shape = &args_shape);
+FAKE_TOOL(busy, 0, .shape = &args_shape,
+          .output_schema = "{\"type\":\"object\",\"propertyNames\":{\"const\":\"a\"}}");
 
 static mortise_status raw(const mortise_tool *self, mortise_call *call, const void *arguments)
 {
@@ -58,6 +59,7 @@ static void test_every_call(void **state)
         const char *tool, *arguments;
     } cases[] = {
         {"busy", "{\"text\":\"x\",\"json\":{\"a\":[1.5]},\"list\":[\"p\",\"q\"]}"},
+        {"busy", "{\"text\":\"x\",\"json\":{\"b\":1}}"},
         {"busy", "{\"text\":\"x\",\"number\":6}"},
         {"busy", "{\"txt\":1,\"number\":\"x\",\"list\":[1]}"},
         {"busy", "{\"text\": oops"},

@@ -299,10 +299,13 @@ static void test_raw_arguments(void **state)
     entered = 0;
     assert_answer(registry, "raw", "{ \"id\": 1.10 }", "{ \"id\": 1.10 }");
     assert_int_equal(entered, 1);
+    assert_answer(registry, "raw", "{\"id\":36893488147419103232}",
+                  "{\"id\":36893488147419103232}");
+    assert_int_equal(entered, 2);
     assert_failure(registry, "raw", "{}", "invalid_input", "Invalid argument: 'id' is required");
     assert_failure(registry, "raw", "[]", "invalid_input",
-                   "Invalid argument: the arguments must be an object, got []");
-    assert_int_equal(entered, 1);
+                   "Invalid argument: the arguments must be of type object, got []");
+    assert_int_equal(entered, 2);
     registry_unref(registry);
 }
 
