@@ -198,8 +198,7 @@ bool registry_add(struct registry *registry, struct plugin *plugin, struct error
 {
     if (!plugin->name && !plugin_read(plugin, error))
         return false;
-    struct named *names =
-        arena_alloc(&registry->memory, (1 + plugin->tool_count) * sizeof(*names));
+    struct named *names = arena_alloc(&registry->memory, (1 + plugin->tool_count) * sizeof(*names));
     if (!names || !array_reserve(&registry->tools, plugin->tool_count) ||
         !array_reserve(&registry->hooks, plugin->hook_count) ||
         !array_reserve(&registry->plugins, 1))

@@ -98,8 +98,7 @@ void reload_free(struct reload *reload)
         return;
     struct candidate *candidate, *next;
     HASH_CLEAR(hh_file, reload->by_file);
-    HASH_ITER(hh, reload->by_path, candidate, next)
-    {
+    HASH_ITER (hh, reload->by_path, candidate, next) {
         HASH_DEL(reload->by_path, candidate);
         free_candidate(candidate);
     }
@@ -169,8 +168,8 @@ void reload_refused(void *context, const char *path, const char *reason)
 static void note_file(struct reload *reload, struct candidate *candidate)
 {
     struct candidate *first;
-    candidate->key = (struct file_key){(uint64_t)candidate->file.device,
-                                       (uint64_t)candidate->file.inode};
+    candidate->key =
+        (struct file_key){(uint64_t)candidate->file.device, (uint64_t)candidate->file.inode};
     HASH_FIND(hh_file, reload->by_file, &candidate->key, sizeof(candidate->key), first);
     candidate->is_link = first && (first->old || !candidate->old);
     if (candidate->is_link)
@@ -277,8 +276,8 @@ static bool add(struct registry *registry, struct plugin *plugin, struct error *
 
 /* Who has a name that several want. */
 enum rank {
-    STAYS,     /* these never collide: they were in one registry */
-    NEWER,     /* takes the place of one that was there */
+    STAYS, /* these never collide: they were in one registry */
+    NEWER, /* takes the place of one that was there */
     NEW,
     RANKS
 };

@@ -43,8 +43,8 @@ static void watch_inner_folders(const struct plugin_watch *watch, const char *fo
     DIR *stream = opendir(folder);
     bool good = stream != NULL;
     for (const struct dirent *entry; good && (entry = readdir(stream));) {
-        if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN &&
-                                        entry->d_type != DT_LNK))
+        if (entry->d_name[0] == '.' ||
+            (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK))
             continue;
         struct text path = TEXT_INIT;
         text_printf(&path, "%s/%s", folder, entry->d_name);

@@ -72,8 +72,7 @@ static void tell(void *context, const struct plugin_change *change)
     size_t used = strlen(told), length = strlen(root);
     (void)context;
     snprintf(told + used, sizeof(told) - used, "%s%s %s%s%s\n", change->again ? "again " : "",
-             kinds[change->kind],
-             change->path[length] ? change->path + length + 1 : ".",
+             kinds[change->kind], change->path[length] ? change->path + length + 1 : ".",
              change->reason ? ": " : "", change->reason ? change->reason : "");
 }
 
@@ -171,7 +170,8 @@ static void another_configuration_is_a_change(void **state)
     answers("counter", "count: 1");
     configured = "{\"prefix\":\"bad name \"}";
     reload();
-    assert_has(told, "kept counter.so: the configuration makes tool 'counter' to 'bad name counter'");
+    assert_has(told,
+               "kept counter.so: the configuration makes tool 'counter' to 'bad name counter'");
     answers("counter", "count: 2");
 }
 

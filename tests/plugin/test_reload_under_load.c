@@ -46,8 +46,9 @@ static const char *judge(struct registry *registry, const char *tool, struct too
         return "the call failed";
     if (strcmp(tool, "counter") == 0)
         return strncmp(text_cstr(&result->text), "count: ", 7) != 0 ? "no count" : NULL;
-    return strcmp(text_cstr(&result->text), found->plugin->version) != 0 ? "another version answered"
-                                                                       : NULL;
+    return strcmp(text_cstr(&result->text), found->plugin->version) != 0
+               ? "another version answered"
+               : NULL;
 }
 
 /* Every call goes to a registry that is held only for it, or for a while. */
