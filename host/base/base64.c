@@ -8,50 +8,63 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 void base64_append(struct text *out, const void *data, size_t length)
 {
     const unsigned char *bytes = data;
+    if (!length || !text_reserve(out, (length + 2) / 3 * 4))
+        return;
+    char *to = out->data + out->length;
     for (size_t i = 0; i < length; i += 3) {
         size_t left = length - i;
         uint32_t group = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
                          (left > 2 ? bytes[i + 2] : 0);
-        char four[4] = {alphabet[group >> 18], alphabet[group >> 12 & 63],
-                        left > 1 ? alphabet[group >> 6 & 63] : '=',
-                        left > 2 ? alphabet[group & 63] : '='};
-        text_append(out, four, sizeof(four));
+        *to++ = alphabet[group >> 18];
+        *to++ = alphabet[group >> 12 & 63];
+        *to++ = left > 1 ? alphabet[group >> 6 & 63] : '=';
+        *to++ = left > 2 ? alphabet[group & 63] : '=';
     }
+    *to = '\0';
+    out->length = (size_t)(to - out->data);
 }
 
-/* 0 to 63, or -1. */
-static int value_of(char digit)
+/* 0 to 63; more: it is no digit. */
+static unsigned value_of(char digit)
 {
-    const char *at = digit ? strchr(alphabet, digit) : NULL;
-    return at ? (int)(at - alphabet) : -1;
+    if (digit >= 'A' && digit <= 'Z')
+        return (unsigned)(digit - 'A');
+    if (digit >= 'a' && digit <= 'z')
+        return (unsigned)(digit - 'a') + 26;
+    if (digit >= '0' && digit <= '9')
+        return (unsigned)(digit - '0') + 52;
+    return digit == '+' || digit == '-' ? 62 : digit == '/' || digit == '_' ? 63 : 64;
 }
 
-static size_t padding(const char *data, size_t length)
+/* How many of the characters are digits; false: nothing of this length is base64. */
+static bool count_digits(const char *data, size_t length, size_t *digits)
 {
-    if (length == 0 || data[length - 1] != '=')
-        return 0;
-    return data[length - 2] == '=' ? 2 : 1;
+    *digits = length;
+    while (*digits && length - *digits < 2 && data[*digits - 1] == '=')
+        --*digits;
+    return *digits < length ? length % 4 == 0 : length % 4 != 1;
 }
 
 bool base64_read(struct text *out, const char *data, size_t length)
 {
-    size_t start = out->length;
-    size_t padded = length % 4 == 0 ? padding(data, length) : 0;
-    bool good = length % 4 == 0;
-    for (size_t i = 0; good && i < length; i += 4) {
-        size_t digits = i + 4 == length ? 4 - padded : 4;
+    size_t digits;
+    if (!count_digits(data, length, &digits) || !text_reserve(out, digits / 4 * 3 + 3))
+        return false;
+    char *to = out->data + out->length;
+    unsigned seen = 0;
+    for (size_t i = 0; i < digits; i += 4) {
+        size_t count = digits - i < 4 ? digits - i : 4;
         uint32_t group = 0;
         for (size_t j = 0; j < 4; j++) {
-            int value = j < digits ? value_of(data[i + j]) : 0;
-            good = good && value >= 0;
-            group = group << 6 | (uint32_t)(value & 63);
+            unsigned value = j < count ? value_of(data[i + j]) : 0;
+            seen |= value;
+            group = group << 6 | (value & 63);
         }
-        unsigned char three[3] = {(unsigned char)(group >> 16), (unsigned char)(group >> 8),
-                                  (unsigned char)group};
-        text_append(out, three, digits - 1);
+        for (size_t j = 1; j < count; j++)
+            *to++ = (char)(group >> (24 - 8 * j) & 255);
     }
-    if (good && !out->failed)
-        return true;
-    out->length = start;
-    return false;
+    if (seen < 64)
+        out->length = (size_t)(to - out->data);
+    out->data[out->length] = '\0';
+    return seen < 64;
 }

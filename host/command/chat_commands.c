@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "command/chat.h"
 #include "command/command.h"
+#include "conversation/item_view.h"
 
 struct chat_command {
     const char *name;
@@ -172,6 +173,15 @@ static void write_quoted(struct text *out, const char *lead, const struct bytes 
     text_puts(out, "\n````\n\n");
 }
 
+static void write_parts(struct text *out, const struct item *item)
+{
+    for (size_t i = 0; i < item->attachment_count; i++) {
+        text_puts(out, "+ ");
+        attachment_describe(&item->attachments[i], out);
+        text_puts(out, "\n\n");
+    }
+}
+
 static void write_markdown(const struct item *item, struct text *out)
 {
     struct text lead = TEXT_INIT;
@@ -189,6 +199,7 @@ static void write_markdown(const struct item *item, struct text *out)
         break;
     case ITEM_OUTPUT:
         write_quoted(out, item->is_error ? "✗" : "←", &item->text);
+        write_parts(out, item);
         break;
     case ITEM_REASONING:
         break;
@@ -224,7 +235,7 @@ static void save(struct chat *chat, const char *path)
             write_markdown(history->items[i], &text);
             continue;
         }
-        item_write_json(history->items[i], &text);
+        item_write_view(history->items[i], &text);
         text_putc(&text, '\n');
     }
     secret_redact(&text);

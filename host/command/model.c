@@ -41,6 +41,13 @@ bool model_choose(struct app *app, struct text *model, struct error *error)
                      "with -m PROVIDER/MODEL, or try -m offline; `mortise providers` lists them");
 }
 
+static enum images_choice images_choice(const char *word)
+{
+    return word && strcmp(word, "on") == 0    ? IMAGES_ON
+           : word && strcmp(word, "off") == 0 ? IMAGES_OFF
+                                              : IMAGES_AUTO;
+}
+
 struct client *model_client(struct app *app, const char *model, struct error *error)
 {
     size_t provider_length = strcspn(model, "/");
@@ -60,6 +67,7 @@ struct client *model_client(struct app *app, const char *model, struct error *er
         .first_byte_timeout_ms = app_milliseconds(app, SETTING_FIRST_BYTE_TIMEOUT, 120000),
         .idle_timeout_ms = app_milliseconds(app, SETTING_IDLE_TIMEOUT, 120000),
         .retries = app_unsigned(app, SETTING_RETRIES, 3),
+        .images = images_choice(settings_text(&app->settings, SETTING_IMAGES)),
     };
     struct client *client = client_new(&settings, error);
     free(key);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "command/command.h"
 #include "config/paths.h"
+#include "conversation/item_view.h"
 #include "conversation/store_sqlite.h"
 #include "conversation/store_transfer.h"
 
@@ -123,6 +124,16 @@ static void show_text(struct app *app, const char *who, const char *text, size_t
     output_end_line(&app->out);
 }
 
+static void show_attachment(struct app *app, const struct attachment *attachment)
+{
+    struct text line = TEXT_INIT;
+    attachment_describe(attachment, &line);
+    show_text(app, "+ part", text_cstr(&line), line.length);
+    if (line.failed)
+        output_fail(&app->out, ENOMEM);
+    text_release(&line);
+}
+
 static void show_item(struct app *app, const struct item *item)
 {
     struct text text = TEXT_INIT;
@@ -137,6 +148,8 @@ static void show_item(struct app *app, const struct item *item)
                        : item->is_error             ? "← error"
                                                     : "← result",
                   item->text.data, item->text.length);
+        for (size_t i = 0; i < item->attachment_count; i++)
+            show_attachment(app, &item->attachments[i]);
     }
     if (text.failed)
         output_fail(&app->out, ENOMEM);
@@ -170,7 +183,7 @@ static void show_session(struct app *app, const struct session *session)
 static void show_item_json(struct app *app, const struct item *item)
 {
     struct text line = TEXT_INIT;
-    item_write_json(item, &line);
+    item_write_view(item, &line);
     if (line.failed)
         output_fail(&app->out, ENOMEM);
     else

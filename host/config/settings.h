@@ -62,6 +62,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "end the answer before this text (repeatable)")                                              \
     X(REASONING, "reasoning", 0, "low|medium|high", SETTING_CHOICE, PROJECT_OK, NULL,              \
       "how hard the model thinks before it answers")                                               \
+    X(IMAGES, "images", 0, "auto|on|off", SETTING_CHOICE, PROJECT_OK, "auto",                      \
+      "send images and PDFs of results; auto: to models that are known to take them")              \
     X(STRATEGY, "strategy", 0, "auto|ordered|sequential|parallel", SETTING_CHOICE, PROJECT_OK,     \
       "auto", "how the calls of one answer run")                                                   \
     X(LOCK, "lock", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                                    \

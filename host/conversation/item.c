@@ -155,7 +155,7 @@ struct item *item_reasoning(const char *text, size_t length)
     return item ? item_if(item, copy_clean(&item->text, text, length)) : NULL;
 }
 
-static void attachment_release(struct attachment *attachment)
+void attachment_release(struct attachment *attachment)
 {
     free(attachment->mime_type);
     free(attachment->name);
@@ -179,6 +179,14 @@ bool item_attach(struct item *item, const struct attachment *attachment)
     }
     item->attachments[item->attachment_count++] = copy;
     return true;
+}
+
+void item_take_attachments(struct item *item, struct attachment **list, size_t *count)
+{
+    item->attachments = *list;
+    item->attachment_count = *count;
+    *list = NULL;
+    *count = 0;
 }
 
 struct item *item_ref(struct item *item)
@@ -411,7 +419,7 @@ static struct item *read_reasoning(json_t *object, struct error *error)
     return made(item_reasoning(text, length), error);
 }
 
-static struct item *read_item(json_t *object, struct error *error)
+struct item *item_from_value(json_t *object, struct error *error)
 {
     static const char *const types[] = {"message", "function_call", "function_call_output",
                                         "reasoning"};
@@ -430,7 +438,7 @@ struct item *item_from_json(const char *json, size_t length, struct error *error
     json_t *object = json_parse(json, length, NULL, error);
     if (!object)
         return NULL;
-    struct item *item = read_item(object, error);
+    struct item *item = item_from_value(object, error);
     json_decref(object);
     return item;
 }

@@ -41,6 +41,7 @@ struct attachment {
     char *uri;  /* or NULL */
     struct bytes data;
 };
+void attachment_release(struct attachment *attachment);
 
 /*
  * What the provider sent for one response, kept to the letter beside the neutral items.
@@ -92,6 +93,8 @@ struct item *item_output(const char *call_id, const char *text, size_t length, b
 struct item *item_reasoning(const char *text, size_t length);
 /* Adds a copy of the attachment; only while the item is being made. */
 bool item_attach(struct item *item, const struct attachment *attachment);
+/* Moves a malloc'ed list of attachments into an item that has none; NULL is fine. */
+void item_take_attachments(struct item *item, struct attachment **list, size_t *count);
 
 struct item *item_ref(struct item *item);
 void item_unref(struct item *item); /* NULL is fine */
@@ -107,6 +110,7 @@ void item_append_text(const struct item *item, struct text *out);
  * with a message that names the member ("item 'role' must be …"). */
 void item_write_json(const struct item *item, struct text *out);
 struct item *item_from_json(const char *json, size_t length, struct error *error);
+struct item *item_from_value(json_t *object, struct error *error);
 
 const char *item_role_name(enum item_role role);
 

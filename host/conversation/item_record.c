@@ -1,9 +1,8 @@
 #include "conversation/item_record.h"
 
-#include <stdlib.h>
-
 #include "base/base64.h"
-#include "base/json.h"
+#include "base/json_check.h"
+#include "base/json_walk.h"
 #include "base/json_write.h"
 
 static void write_attachment(const struct attachment *attachment, struct text *out)
@@ -34,54 +33,91 @@ void attachments_write_json(const struct item *item, struct text *out)
     text_putc(out, ']');
 }
 
-static bool is_text_or_absent(const json_t *object, const char *key)
+/* ---- reading: ten megabytes in a string are not built twice ---- */
+
+struct members {
+    struct text mime_type, name, uri, data;
+    bool has_mime_type, has_name, has_uri, has_data;
+};
+
+static void members_release(struct members *members)
 {
-    const json_t *value = json_object_get(object, key);
-    return !value || json_is_string(value);
+    text_release(&members->mime_type);
+    text_release(&members->name);
+    text_release(&members->uri);
+    text_release(&members->data);
 }
 
-static bool read_attachment(struct item *item, const json_t *object, struct error *error)
+static bool read_text(struct json_piece value, struct text *out, bool *there, struct error *error)
 {
-    const char *mime_type = json_member_string(object, "mime_type");
-    if (!mime_type || !is_text_or_absent(object, "name") || !is_text_or_absent(object, "uri") ||
-        !is_text_or_absent(object, "data"))
-        return error_set(error, ERROR_BAD_REQUEST, "attachment members must be strings");
-    size_t length;
-    const char *encoded = json_member_text(object, "data", &length);
-    struct text data = TEXT_INIT;
-    if (encoded && !base64_read(&data, encoded, length)) {
-        bool no_memory = data.failed;
-        text_release(&data);
-        return no_memory ? error_memory(error)
-                         : error_set(error, ERROR_BAD_REQUEST, "attachment 'data' is not base64");
+    *there = true;
+    text_reset(out);
+    text_reserve(out, 0); /* "" too is there */
+    return json_piece_text(value, out) ||
+           (out->failed
+                ? error_memory(error)
+                : error_set(error, ERROR_BAD_REQUEST, "attachment members must be strings"));
+}
+
+/* Base64 has no escapes; what has some is none. */
+static bool read_data(struct json_piece value, struct members *members, struct error *error)
+{
+    members->has_data = true;
+    text_reset(&members->data);
+    if (json_piece_is_string(value) &&
+        base64_read(&members->data, value.data + 1, value.length - 2))
+        return true;
+    return members->data.failed
+               ? error_memory(error)
+               : error_set(error, ERROR_BAD_REQUEST, "attachment 'data' is not base64");
+}
+
+static bool read_members(struct members *members, struct json_walk *walk, struct error *error)
+{
+    struct json_piece key, value;
+    bool good = true;
+    while (good && json_walk_next(walk, &key, &value)) {
+        if (json_piece_is(key, "mime_type"))
+            good = read_text(value, &members->mime_type, &members->has_mime_type, error);
+        else if (json_piece_is(key, "name"))
+            good = read_text(value, &members->name, &members->has_name, error);
+        else if (json_piece_is(key, "uri"))
+            good = read_text(value, &members->uri, &members->has_uri, error);
+        else if (json_piece_is(key, "data"))
+            good = read_data(value, members, error);
     }
-    /* The names are copied by item_attach(), which does not write to them. */
-    struct attachment attachment = {
-        .mime_type = (char *)(uintptr_t)mime_type,
-        .name = (char *)(uintptr_t)json_member_string(object, "name"),
-        .uri = (char *)(uintptr_t)json_member_string(object, "uri"),
-    };
-    if (encoded)
-        attachment.data.data = text_take(&data, &attachment.data.length);
-    bool good = (!encoded || attachment.data.data) && item_attach(item, &attachment);
-    free(attachment.data.data);
-    return good || error_memory(error);
+    return good && (members->has_mime_type ||
+                    error_set(error, ERROR_BAD_REQUEST, "attachment 'mime_type' is missing"));
 }
 
-bool attachments_read(struct item *item, const json_t *list, struct error *error)
+static bool read_attachment(struct item *item, struct json_piece piece, struct error *error)
 {
-    if (!json_is_array(list))
-        return error_set(error, ERROR_BAD_REQUEST, "'attachments' must be a list");
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (!read_attachment(item, json_array_get(list, i), error))
-            return false;
-    return true;
+    struct members members = {0};
+    struct json_walk walk;
+    bool good = json_walk_into(&walk, piece, '{')
+                    ? read_members(&members, &walk, error)
+                    : error_set(error, ERROR_BAD_REQUEST, "an attachment must be an object");
+    if (good) {
+        struct attachment attachment = {
+            .mime_type = members.mime_type.data,
+            .name = members.has_name ? members.name.data : NULL,
+            .uri = members.has_uri ? members.uri.data : NULL,
+            .data = {members.has_data ? members.data.data : NULL, members.data.length},
+        };
+        good = item_attach(item, &attachment) || error_memory(error);
+    }
+    members_release(&members);
+    return good;
 }
 
 bool attachments_read_json(struct item *item, const char *json, size_t length, struct error *error)
 {
-    json_t *list = json_parse(json, length, NULL, error);
-    bool good = list && attachments_read(item, list, error);
-    json_decref(list);
-    return good;
+    struct json_walk walk;
+    struct json_piece piece = {json, length};
+    if (!json_is_valid(json, length) || !json_walk_into(&walk, piece, '['))
+        return error_set(error, ERROR_BAD_REQUEST, "'attachments' must be a list");
+    while (json_walk_next(&walk, NULL, &piece))
+        if (!read_attachment(item, piece, error))
+            return false;
+    return true;
 }

@@ -12,6 +12,5 @@ void attachments_write_json(const struct item *item, struct text *out);
 /* Adds them to an item that is being made. */
 bool attachments_read_json(struct item *item, const char *json, size_t length,
                            struct error *error);
-bool attachments_read(struct item *item, const json_t *list, struct error *error);
 
 #endif

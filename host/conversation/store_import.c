@@ -125,6 +125,16 @@ static bool is_flag_or_absent(const json_t *line, const char *key)
     return !value || json_is_boolean(value);
 }
 
+static bool read_attachments(struct item *item, const json_t *list, struct error *error)
+{
+    struct text json = TEXT_INIT;
+    text_json(&json, list);
+    bool read = json.failed ? error_memory(error)
+                            : attachments_read_json(item, json.data, json.length, error);
+    text_release(&json);
+    return read;
+}
+
 static struct item *read_item(const json_t *line, struct error *error)
 {
     struct text json = TEXT_INIT;
@@ -139,7 +149,7 @@ static struct item *read_item(const json_t *line, struct error *error)
     if (json.failed)
         error_memory(error);
     text_release(&json);
-    if (item && attachments && !attachments_read(item, attachments, error)) {
+    if (item && attachments && !read_attachments(item, attachments, error)) {
         item_unref(item);
         return NULL;
     }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/part.h"
 #include "base/secret.h"
 #include "base/utf8.h"
 
@@ -78,6 +79,20 @@ static void show_duration(struct output *output, int64_t us)
         output_printf(output, "%.1f s", (double)us / 1e6);
 }
 
+/* "  + image/png, 12.3 kB, 'plot.png'" */
+static void show_part(struct print *print, const struct event_part *part)
+{
+    struct text line = TEXT_INIT;
+    part_describe(&line, part->mime_type, part->name, part->bytes, part->uri);
+    begin_note(print);
+    output_own(print->notes, "  + ");
+    show_note_text(print->notes, (struct slice){text_cstr(&line), line.length}, false, SIZE_MAX);
+    end_note(print);
+    if (line.failed)
+        output_fail(print->notes, ENOMEM);
+    text_release(&line);
+}
+
 static void show_result(struct print *print, const struct event *event)
 {
     begin_note(print);
@@ -87,9 +102,9 @@ static void show_result(struct print *print, const struct event *event)
     show_duration(print->notes, event->as.tool_result.duration_us);
     output_own(print->notes, ") ");
     show_short(print, event->as.tool_result.result);
-    if (event->as.tool_result.parts)
-        output_printf(print->notes, " [%zu attached]", event->as.tool_result.parts);
     end_note(print);
+    for (size_t i = 0; i < event->as.tool_result.part_count; i++)
+        show_part(print, &event->as.tool_result.parts[i]);
 }
 
 static void show_progress(struct print *print, const struct event *event)

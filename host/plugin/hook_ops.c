@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "conversation/item_view.h"
 
 struct removed_pair {
     struct removed_pair *next;
@@ -63,9 +64,26 @@ static void op_reason(mortise_hook *hook, const char *text, size_t length)
     text_release(&clean);
 }
 
+/* What goes with the result of the event; NULL: nothing. */
+static const char *parts_of(struct asked_hook *asked)
+{
+    const struct hook_tool_call *call = asked->call;
+    if (asked->event != HOOK_post_tool_call || !call->attachment_count)
+        return NULL;
+    struct text list = TEXT_INIT;
+    attachments_write_view(call->attachments, call->attachment_count, &list);
+    const char *copy = list.failed ? NULL : arena_copy(&asked->memory, list.data, list.length);
+    if (!copy)
+        no_memory(asked);
+    text_release(&list);
+    return copy;
+}
+
 static const char *op_context(mortise_hook *hook, const char *key)
 {
     const struct hook_setting *setting = from_face(hook)->setting;
+    if (key && strcmp(key, "parts") == 0)
+        return parts_of(from_face(hook));
     return setting->context && key ? setting->context(setting->context_data, key) : NULL;
 }
 
@@ -93,7 +111,7 @@ static size_t op_item_count(mortise_hook *hook)
 const char *asked_hook_item(struct asked_hook *asked, const struct item *item, size_t *length)
 {
     struct text text = TEXT_INIT;
-    item_write_json(item, &text);
+    item_write_view(item, &text);
     const char *copy = text.failed ? NULL : arena_copy(&asked->memory, text.data, text.length);
     *length = copy ? text.length : 0;
     if (!copy)
@@ -115,11 +133,14 @@ static const char *op_item(mortise_hook *hook, size_t index, size_t *length)
 
 /* ---- items: changing ---- */
 
+/* `old` is the item whose place it takes; NULL: none. */
 static mortise_status parse_item(struct asked_hook *asked, const char *json, size_t length,
-                                 struct item **item)
+                                 const struct item *old, struct item **item)
 {
     struct error error = ERROR_INIT;
-    *item = json ? item_from_json(json, length, &error) : NULL;
+    *item = !json ? NULL
+            : old ? item_from_view(json, length, old, &error)
+                  : item_from_json(json, length, &error);
     if (*item)
         return MORTISE_OK;
     return error.kind == ERROR_INTERNAL ? no_memory(asked) : MORTISE_INVALID;
@@ -150,7 +171,7 @@ static mortise_status set_prompt(struct asked_hook *asked, size_t index, const c
     struct item *item;
     if (index > 0)
         return MORTISE_NOT_FOUND;
-    mortise_status status = parse_item(asked, json, length, &item);
+    mortise_status status = parse_item(asked, json, length, NULL, &item);
     if (status != MORTISE_OK)
         return status;
     if (item->kind == ITEM_MESSAGE && item->role == ROLE_USER)
@@ -178,7 +199,7 @@ static mortise_status op_set_item(mortise_hook *hook, size_t index, const char *
         return set_prompt(asked, index, json, length);
     mortise_status status = editable(asked, index, &place);
     if (status == MORTISE_OK)
-        status = parse_item(asked, json, length, &item);
+        status = parse_item(asked, json, length, *place, &item);
     if (status != MORTISE_OK)
         return status;
     if (may_replace(*place, item))
@@ -230,7 +251,7 @@ static mortise_status op_append(mortise_hook *hook, const char *json, size_t len
     struct item *item;
     if (!asked->appended)
         return MORTISE_DENIED;
-    mortise_status status = parse_item(asked, json, length, &item);
+    mortise_status status = parse_item(asked, json, length, NULL, &item);
     if (status != MORTISE_OK)
         return status;
     if (item->kind != ITEM_MESSAGE) {
@@ -314,10 +335,14 @@ static mortise_status op_set_result(mortise_hook *hook, bool is_error, const cha
     struct asked_hook *asked = from_face(hook);
     if (asked->event != HOOK_post_tool_call)
         return MORTISE_DENIED;
+    bool was_error = asked->call->is_error;
     mortise_status status = set_result(asked, is_error, text, length);
-    if (status == MORTISE_OK)
-        note(asked, CHANGE_RESULT);
-    return status;
+    if (status != MORTISE_OK)
+        return status;
+    if (is_error && !was_error)
+        asked->call->attachment_count = 0;
+    note(asked, CHANGE_RESULT);
+    return MORTISE_OK;
 }
 
 /* By the name that the plugin gave it, whatever the configuration calls it (T69). */

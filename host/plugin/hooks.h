@@ -64,6 +64,9 @@ struct hook_tool_call {
     bool is_error;
     const char *error_code; /* post_tool_call */
     int64_t duration_us;    /* post_tool_call */
+    /* post_tool_call: borrowed; the count becomes 0 when a hook makes an error of a success */
+    const struct attachment *attachments;
+    size_t attachment_count;
 };
 void hooks_pre_tool_call(const struct hook_setting *setting, struct hook_tool_call *call,
                          struct hook_outcome *outcome);

@@ -5,7 +5,7 @@
  * server what to cache: behind the tools, the system prompt and the last locked block.
  *
  * Kept bytes: of a message its text blocks; of a call its name and input; of a result its
- * content.  Neighbours of one role become one message (D13).
+ * content, if it has no parts.  Neighbours of one role become one message (D13).
  */
 #include "provider/anthropic.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/json.h"
 #include "conversation/history.h"
-#include "provider/wire_write.h"
+#include "provider/anthropic_parts.h"
 
 /* The format wants a limit, whatever the settings say. */
 #define DEFAULT_MAX_TOKENS  8192
@@ -165,7 +165,11 @@ static void put_output(struct messages *messages, const struct item *call, size_
     begin_block(messages, ROLE_USER);
     text_puts(messages->writer.body, "{\"type\":\"tool_result\",\"tool_use_id\":");
     wire_put_call_id(&messages->writer, call);
-    wire_put_item(&messages->writer, messages->writer.request->items[index], make_result);
+    struct item *item = messages->writer.request->items[index];
+    if (item->attachment_count)
+        anthropic_put_result(&messages->writer, index);
+    else
+        wire_put_item(&messages->writer, item, make_result);
     text_putc(messages->writer.body, '}');
     note_item(messages, index, true);
 }
@@ -414,7 +418,8 @@ bool anthropic_write(struct text *body, const char *provider, const char *model,
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request},
+    struct part_load load = {0};
+    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request, &load},
                                 .role = ROLE_SYSTEM};
     begin_messages(&messages);
     put_messages(&messages);

@@ -267,7 +267,9 @@ struct client *client_new(const struct client_settings *settings, struct error *
     struct client *client = strcmp(profile->name, "script") == 0
                                 ? script_client_new(model, error)
                                 : server_client(settings, profile, model, error);
-    if (client)
+    if (client) {
         client->max_attempts = attempts_of(settings);
+        client->parts = profile_part_rules(profile, model, settings->images);
+    }
     return client;
 }

@@ -344,6 +344,8 @@ const struct wire wire_openai_chat = {
     .path = "/chat/completions",
     .key_header = "Authorization: Bearer ",
     .unsupported = unsupported,
+    /* A request may have 50 MB. */
+    .parts = {.image_bytes = (size_t)15 << 20, .images = 250, .total_bytes = (size_t)30 << 20},
     .write = openai_chat_write,
     .decoder_new = decoder_new,
     .decoder_event = decoder_event,

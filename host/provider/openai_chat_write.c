@@ -3,8 +3,8 @@
  * may change from one request to the next behind them, so that one request begins with the
  * bytes of the one before (D17).
  *
- * Kept bytes: of a message, reasoning or result its text as a JSON string; of a call the
- * value of "function".
+ * Kept bytes: of a message, reasoning or result (without parts) its text as a JSON string; of a
+ * call the value of "function".
  */
 #include "provider/openai_chat.h"
 
@@ -12,7 +12,8 @@
 #include <strings.h>
 
 #include "conversation/history.h"
-#include "provider/wire_write.h"
+#include "conversation/item_view.h"
+#include "provider/wire_parts.h"
 
 /* ---- bytes of items ---- */
 
@@ -32,21 +33,22 @@ static void make_reasoning(const struct item *item, struct text *out)
 }
 
 /* The format has no place for "this went wrong" (D7). */
-static void make_output(const struct item *item, struct text *out)
+static void put_output_text(const struct item *item, struct text *out)
 {
     static const char mark[] = "Error: ";
-    const struct bytes *text = &item->text;
-    if (!item->is_error || !strncasecmp(text->data, mark, 5)) {
-        text_json_string(out, text->data, text->length);
-        return;
-    }
-    struct text marked = TEXT_INIT;
-    text_puts(&marked, mark);
-    text_append(&marked, text->data, text->length);
-    text_json_string(out, text_cstr(&marked), marked.length);
-    if (marked.failed)
+    if (item->is_error && strncasecmp(item->text.data, mark, 5) != 0)
+        text_puts(out, mark);
+    text_append(out, item->text.data, item->text.length);
+}
+
+static void make_output(const struct item *item, struct text *out)
+{
+    struct text text = TEXT_INIT;
+    put_output_text(item, &text);
+    text_json_string(out, text_cstr(&text), text.length);
+    if (text.failed)
         out->failed = true;
-    text_release(&marked);
+    text_release(&text);
 }
 
 static void make_function(const struct item *item, struct text *out)
@@ -148,10 +150,114 @@ static void put_calls(const struct wire_writer *writer, const struct group *grou
     text_puts(body, "}]");
 }
 
+/* ---- the parts of results ---- */
+
+/*
+ * A result of a tool is text only.  Text parts join it; images and PDFs follow in one message of
+ * the user's, behind all results of the response, and the results name them by number.
+ */
+struct parts {
+    const struct wire_writer *writer;
+    struct text *text; /* of the result that is written */
+    size_t count;      /* what was named, or sent, so far */
+};
+
+static void name_part(void *data, const struct attachment *part, const struct part_choice *choice)
+{
+    struct parts *parts = data;
+    if (choice->form == PART_TEXT) {
+        wire_put_text_part(parts->text, part);
+        return;
+    }
+    text_printf(parts->text, "%s[part %zu, below: ", parts->text->length ? "\n" : "",
+                ++parts->count);
+    attachment_describe(part, parts->text);
+    text_putc(parts->text, ']');
+}
+
+/* The value of "content"; it depends on the model, so its bytes are not kept. */
+static void put_output_with_parts(struct parts *parts, size_t index)
+{
+    const struct wire_writer *writer = parts->writer;
+    struct text text = TEXT_INIT;
+    parts->text = &text;
+    put_output_text(writer->request->items[index], &text);
+    wire_each_part(writer, index, name_part, parts);
+    struct text unsent = TEXT_INIT;
+    wire_put_unsent(writer, index, &unsent);
+    if (unsent.length)
+        text_printf(&text, "%s%s", text.length ? "\n" : "", unsent.data);
+    text_json_string(writer->body, text_cstr(&text), text.length);
+    if (text.failed || unsent.failed)
+        writer->body->failed = true;
+    text_release(&unsent);
+    text_release(&text);
+}
+
+static void send_image(struct text *body, const struct attachment *part,
+                       const struct part_choice *choice)
+{
+    text_puts(body, ",{\"type\":\"image_url\",\"image_url\":{\"url\":");
+    if (choice->form == PART_IMAGE_AT) {
+        wire_put_string(body, part->uri);
+    } else {
+        text_printf(body, "\"data:%s;base64,", choice->mime_type);
+        wire_put_data(body, part);
+        text_putc(body, '"');
+    }
+    text_puts(body, "}}");
+}
+
+static void send_pdf(struct text *body, const struct attachment *part)
+{
+    text_puts(body, ",{\"type\":\"file\",\"file\":{\"filename\":");
+    wire_put_string(body, part->name ? part->name : "document.pdf");
+    text_puts(body, ",\"file_data\":\"data:application/pdf;base64,");
+    wire_put_data(body, part);
+    text_puts(body, "\"}}");
+}
+
+static void send_part(void *data, const struct attachment *part, const struct part_choice *choice)
+{
+    struct parts *parts = data;
+    struct text *body = parts->writer->body;
+    if (choice->form == PART_TEXT)
+        return;
+    text_puts(body, parts->count ? "," : ",{\"role\":\"user\",\"content\":[");
+    text_printf(body, "{\"type\":\"text\",\"text\":\"[part %zu]\"}", ++parts->count);
+    if (choice->form == PART_PDF_BYTES)
+        send_pdf(body, part);
+    else
+        send_image(body, part, choice);
+}
+
+/* `from` as for put_outputs(). */
+static void send_parts(const struct wire_writer *writer, const struct group *group, size_t from)
+{
+    struct parts parts = {.writer = writer};
+    size_t last = 0;
+    for (size_t i = group->from; i < group->to; i++) {
+        const struct item *call = writer->request->items[i];
+        if (call->kind != ITEM_CALL)
+            continue;
+        size_t output = wire_find_output(writer->request, call, from++);
+        if (output == writer->request->item_count)
+            continue;
+        last = output > last ? output : last;
+        wire_each_part(writer, output, send_part, &parts);
+    }
+    if (!parts.count)
+        return;
+    text_puts(writer->body, "]}");
+    wire_note_item(writer, last, 0); /* all results of a response are locked, or not the last */
+}
+
 /* In the order of the calls, each right behind the message that made it. */
 static void put_outputs(const struct wire_writer *writer, const struct group *group, size_t from)
 {
     struct text *body = writer->body;
+    struct parts parts = {.writer = writer};
+    size_t first = from;
     for (size_t i = group->from; i < group->to; i++) {
         const struct item *call = writer->request->items[i];
         if (call->kind != ITEM_CALL)
@@ -162,10 +268,15 @@ static void put_outputs(const struct wire_writer *writer, const struct group *gr
         text_puts(body, ",{\"role\":\"tool\",\"tool_call_id\":");
         wire_put_call_id(writer, call);
         text_puts(body, ",\"content\":");
-        wire_put_item(writer, writer->request->items[output], make_output);
+        if (writer->request->items[output]->attachment_count)
+            put_output_with_parts(&parts, output);
+        else
+            wire_put_item(writer, writer->request->items[output], make_output);
         text_putc(body, '}');
         wire_note_item(writer, output, 0);
     }
+    if (parts.count)
+        send_parts(writer, group, first);
 }
 
 /* These want their reasoning back and refuse a message without the field (FAULTS 80). */
@@ -299,7 +410,8 @@ bool openai_chat_write(struct text *body, const char *provider, const char *mode
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
-    struct wire_writer writer = {body, WIRE_OPENAI_CHAT, provider, model, request};
+    struct part_load load = {0};
+    struct wire_writer writer = {body, WIRE_OPENAI_CHAT, provider, model, request, &load};
     struct wire_place place;
     if (!wire_resume(&writer, &place))
         put_head(&writer, &place);

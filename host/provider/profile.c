@@ -3,6 +3,24 @@
 #include <string.h>
 #include <strings.h>
 
+/* Models that take images.  One that is not here is asked with --images on: a wrong yes would
+ * make every request of a session fail, a wrong no shows in a line. */
+static const char *const seeing_openai[] = {"!gpt-4o-audio*", "!gpt-4o-realtime*", "!gpt-4o-search*",
+                                            "!o1-mini*",      "!o1-preview*",      "!o3-mini*",
+                                            "gpt-4o*",        "gpt-4.1*",          "gpt-4.5*",
+                                            "gpt-4-turbo*",   "chatgpt-4o*",       "gpt-5*",
+                                            "o1*",            "o3*",               "o4-mini*",
+                                            NULL};
+static const char *const seeing_anthropic[] = {"!claude-2*", "!claude-instant*", "claude-*", NULL};
+static const char *const seeing_openrouter[] = {
+    "!anthropic/claude-2*", "!anthropic/claude-instant*", "anthropic/claude-*", "openai/gpt-4o*",
+    "openai/gpt-4.1*",      "openai/gpt-5*",              "google/gemini-*",    NULL};
+static const char *const seeing_ollama[] = {
+    "llava*",     "bakllava*",   "llama3.2-vision*", "llama4*", "qwen2.5vl*", "qwen3-vl*",
+    "minicpm-v*", "moondream*",  "!gemma3:1b*",      "!gemma3:270m*", "gemma3*",
+    "mistral-small3.1*", "mistral-small3.2*", "granite3.2-vision*", NULL};
+static const char *const seeing_groq[] = {"meta-llama/llama-4-*", NULL};
+
 static const struct profile profiles[] = {
     {
         .name = "openai",
@@ -13,6 +31,8 @@ static const struct profile profiles[] = {
         .key_env = "OPENAI_API_KEY",
         .default_model = "gpt-4.1",
         .summary = "OpenAI, and any server that speaks Chat Completions (vLLM, llama.cpp, …)",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF,
+        .seeing = seeing_openai,
     },
     {
         .name = "anthropic",
@@ -23,6 +43,8 @@ static const struct profile profiles[] = {
         .key_env = "ANTHROPIC_API_KEY",
         .default_model = "claude-sonnet-4-5",
         .summary = "Anthropic Messages: thinking is kept and sent back",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF | PART_TAKES_PDF_AT,
+        .seeing = seeing_anthropic,
     },
     {
         .name = "openrouter",
@@ -33,6 +55,8 @@ static const struct profile profiles[] = {
         .key_env = "OPENROUTER_API_KEY",
         .default_model = "openrouter/auto",
         .summary = "OpenRouter: models of many providers behind one key",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF,
+        .seeing = seeing_openrouter,
     },
     {
         .name = "ollama",
@@ -41,6 +65,8 @@ static const struct profile profiles[] = {
         .base_url_env = "OLLAMA_HOST",
         .base_url_suffix = "/v1",
         .summary = "a local Ollama server; needs no key",
+        .takes = PART_TAKES_IMAGE,
+        .seeing = seeing_ollama,
     },
     {
         .name = "groq",
@@ -51,6 +77,8 @@ static const struct profile profiles[] = {
         .key_env = "GROQ_API_KEY",
         .default_model = "llama-3.3-70b-versatile",
         .summary = "Groq",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT,
+        .seeing = seeing_groq,
     },
     {
         .name = "mistral",
@@ -61,6 +89,7 @@ static const struct profile profiles[] = {
         .key_env = "MISTRAL_API_KEY",
         .default_model = "mistral-medium-latest",
         .summary = "Mistral",
+        .takes = 0, /* a user's message behind a result is refused */
     },
     {
         .name = "deepseek",
@@ -71,6 +100,7 @@ static const struct profile profiles[] = {
         .key_env = "DEEPSEEK_API_KEY",
         .default_model = "deepseek-chat",
         .summary = "DeepSeek: reasoning is kept and sent back",
+        .takes = PART_TAKES_IMAGE,
     },
     {
         .name = "script",

@@ -59,6 +59,27 @@ struct request_start {
 };
 void request_start_reset(struct request_start *start);
 
+/* Which files and images of results a provider's model takes beside text (wire_parts.h). */
+enum {
+    PART_TAKES_IMAGE    = 1u << 0, /* JPEG, PNG, GIF, WebP */
+    PART_TAKES_IMAGE_AT = 1u << 1, /* an image that the provider fetches from the web */
+    PART_TAKES_PDF      = 1u << 2,
+    PART_TAKES_PDF_AT   = 1u << 3
+};
+
+/* And how much of it; 0: any. */
+struct part_rules {
+    unsigned takes;
+    bool errors_are_text; /* nothing else goes with a result that is an error */
+    size_t image_bytes;
+    uint32_t image_side; /* pixels */
+    /* Where more than `many_images` are sent, none may have a side above `many_side`. */
+    unsigned many_images;
+    uint32_t many_side;
+    unsigned images;    /* in one request */
+    size_t total_bytes; /* of all parts in one request */
+};
+
 struct request {
     const char *system; /* or NULL */
     struct item *const *items;
@@ -70,6 +91,7 @@ struct request {
     struct request_prefix *prefix;
     size_t locked_items;
     struct request_start *start; /* or NULL: everything is written anew */
+    const struct part_rules *parts; /* NULL: none is taken */
 };
 
 /* ---- who is asked ---- */
@@ -92,7 +114,13 @@ struct client {
     char *model;
     unsigned max_attempts;
     const char *const *unsupported; /* settings that are left out; see struct wire */
+    struct part_rules parts;
 };
+
+/* Appends which parts of item `index`, behind the items before it, the model will not get:
+ * "1 part not sent: video/mp4, 3.1 MB, 'clip.mp4'"; nothing when it gets all. */
+void client_unsent(const struct client *client, struct item *const *items, size_t index,
+                   struct text *out);
 
 /* One line for each setting that is given but will be left out (W100, W101): "'top_k' is not
  * supported by openai and will be ignored". */
@@ -118,6 +146,7 @@ struct wire {
     const char *const *headers;     /* fixed ones, NULL-terminated */
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
     const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
+    struct part_rules parts;        /* its limits; what is taken depends on provider and model */
     /* The request's body. */
     bool (*write)(struct text *body, const char *provider, const char *model,
                   const struct request *request, struct error *error);
@@ -145,7 +174,15 @@ struct profile {
     const char *key_env;       /* NULL: needs no key */
     const char *default_model; /* NULL: must be named */
     const char *summary;       /* one line for `mortise providers` */
+    unsigned takes;            /* PART_TAKES_… by models that take images at all … */
+    const char *const *seeing; /* … which are these, as far as is known: patterns, the first that
+                                * fits decides, '!' before one says no; NULL-terminated, or NULL */
 };
+
+/* Whether images and PDFs are sent: as far as is known of the model, or as the user says. */
+enum images_choice { IMAGES_AUTO, IMAGES_ON, IMAGES_OFF };
+struct part_rules profile_part_rules(const struct profile *profile, const char *model,
+                                     enum images_choice images);
 
 const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */
@@ -162,6 +199,7 @@ struct client_settings {
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
     unsigned retries;          /* attempts after the first */
+    enum images_choice images;
 };
 
 /* NULL with *error, which says what to set where. */

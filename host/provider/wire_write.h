@@ -12,6 +12,8 @@
 #include "base/text.h"
 #include "provider/provider.h"
 
+struct part_load;
+
 /* One request that is being written; `body` fails when there is no memory. */
 struct wire_writer {
     struct text *body;
@@ -19,6 +21,7 @@ struct wire_writer {
     const char *provider;
     const char *model;
     const struct request *request;
+    struct part_load *load; /* wire_parts.h; all zero at the beginning */
 };
 
 /* Appends the item's bytes in the writer's format, made by `make` at the first need. */

@@ -204,6 +204,24 @@ static void write_tool_progress(struct text *out, const struct event *event)
         json_put_number(out, "total", event->as.tool_progress.total);
 }
 
+static void put_parts(struct text *out, const struct event_part *parts, size_t count)
+{
+    json_put_key(out, "parts");
+    text_putc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        text_puts(out, i ? ",{" : "{");
+        json_put_string(out, "mime_type", parts[i].mime_type);
+        if (parts[i].name)
+            json_put_string(out, "name", parts[i].name);
+        if (parts[i].uri)
+            json_put_string(out, "uri", parts[i].uri);
+        else
+            json_put_integer(out, "bytes", (int64_t)parts[i].bytes);
+        text_putc(out, '}');
+    }
+    text_putc(out, ']');
+}
+
 static void write_tool_result(struct text *out, const struct event *event)
 {
     json_put_string(out, "id", event->as.tool_result.id);
@@ -221,7 +239,7 @@ static void write_tool_result(struct text *out, const struct event *event)
         text_putc(out, '}');
     }
     put_milliseconds(out, "duration_ms", event->as.tool_result.duration_us);
-    json_put_integer(out, "parts", (int64_t)event->as.tool_result.parts);
+    put_parts(out, event->as.tool_result.parts, event->as.tool_result.part_count);
 }
 
 static void write_hook(struct text *out, const struct event *event)

@@ -65,6 +65,14 @@ struct slice {
     size_t length;
 };
 
+/* A file or an image that goes with a result. */
+struct event_part {
+    const char *mime_type;
+    const char *name; /* or NULL */
+    const char *uri;  /* where it is; NULL: its bytes are here */
+    size_t bytes;
+};
+
 /* Tokens, as the provider counts them; -1 = it did not say. */
 struct usage {
     int64_t input_tokens;
@@ -137,7 +145,8 @@ struct event {
             const char *category;
             const char *code;
             int64_t duration_us;
-            size_t parts;
+            const struct event_part *parts;
+            size_t part_count;
         } tool_result;
         struct {
             const char *hook;

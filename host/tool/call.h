@@ -42,11 +42,12 @@ struct tool_result {
     char component[32];   /* "tool", "database", …; "host" when the tool was not asked */
     const char *category; /* static: "invalid_input", … ; NULL on success */
     char code[64];
-    struct attachment *attachments;
+    struct attachment *attachments; /* those with bytes first; see parts.h */
     size_t attachment_count;
     int64_t duration_us; /* 0 when the tool was not entered */
 };
 void tool_result_release(struct tool_result *result);
+void tool_result_drop_parts(struct tool_result *result);
 /* An error result of the host's own; frees what was there.  The text is the format's. */
 void tool_result_fail(struct tool_result *result, mortise_category category, const char *code,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -7,12 +7,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "tool/call_private.h"
+#include "tool/parts.h"
 
-#define ATTACHMENT_MAX     ((size_t)10 << 20)
 #define PROGRESS_CHUNK_MAX ((size_t)8192)
 #define PROGRESS_MAX       ((size_t)1 << 20)
 #define PROGRESS_NOTICE    "[mortise: tool progress truncated]"
@@ -87,56 +87,19 @@ static mortise_status op_fail(mortise_call *face, const mortise_error *error)
     return MORTISE_FAILED;
 }
 
-static bool copy_text(char **out, const char *string)
-{
-    *out = NULL;
-    if (!string)
-        return true;
-    struct text clean = TEXT_INIT;
-    utf8_append_clean(&clean, string, strlen(string));
-    *out = text_take(&clean, NULL);
-    return *out != NULL;
-}
-
-static bool copy_attachment(struct attachment *copy, const mortise_attachment *from)
-{
-    *copy = (struct attachment){0};
-    bool copied = copy_text(&copy->mime_type,
-                            from->mime_type ? from->mime_type : "application/octet-stream") &&
-                  copy_text(&copy->name, from->name) && copy_text(&copy->uri, from->uri);
-    if (copied && from->data) {
-        copy->data = (struct bytes){malloc(from->length + 1), from->length};
-        if (copy->data.data) {
-            memcpy(copy->data.data, from->data, from->length);
-            copy->data.data[from->length] = '\0';
-        }
-        copied = copy->data.data != NULL;
-    }
-    if (!copied) {
-        free(copy->mime_type);
-        free(copy->name);
-        free(copy->uri);
-    }
-    return copied;
-}
-
 static mortise_status op_attach(mortise_call *face, const mortise_attachment *attachment)
 {
     struct call *call = call_of(face);
-    if (!attachment || !MORTISE_HAS(attachment, mortise_attachment, uri) ||
-        (!attachment->data && !attachment->uri) || attachment->length > ATTACHMENT_MAX ||
-        !lock_open(call))
+    struct error error = ERROR_INIT;
+    if (!attachment || !MORTISE_HAS(attachment, mortise_attachment, uri) || !lock_open(call))
         return MORTISE_INVALID;
-    struct {
-        struct attachment *items;
-        size_t count, capacity;
-    } list = {call->result.attachments, call->result.attachment_count, call->attachment_capacity};
-    bool added = array_reserve(&list, 1) && copy_attachment(&list.items[list.count], attachment);
-    call->result.attachments = list.items;
-    call->result.attachment_count = list.count + added;
-    call->attachment_capacity = list.capacity;
+    bool added = parts_attach(&call->result, attachment, &error);
+    bool no_memory = error.kind == ERROR_INTERNAL;
+    if (!added && !no_memory) /* under the lock: the tool is there as long as the call is open */
+        log_warning("plugin '%s': tool '%s': a part is not attached: %s", call->tool->plugin->name,
+                    call->tool->name, error.message);
     unlock(call);
-    return added ? MORTISE_OK : MORTISE_NO_MEMORY;
+    return added ? MORTISE_OK : no_memory ? MORTISE_NO_MEMORY : MORTISE_INVALID;
 }
 
 /* ---- progress (F38-F48) ---- */

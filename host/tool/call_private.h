@@ -69,7 +69,6 @@ struct call {
     bool failed;
     mortise_category category;
     struct tool_result result; /* its component, code and attachments grow while the tool runs */
-    size_t attachment_capacity;
 
     bool watched;                  /* on_cancel() was used */
     void (*on_cancel)(void *data); /* until it is called */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "tool/batch.h"
+#include "tool/parts.h"
 
 struct run {
     const struct dispatch *dispatch;
@@ -184,6 +185,8 @@ static void take_back(struct tool_result *result, struct hook_tool_call *seen)
         (struct text){.data = seen->result.data, .length = length, .capacity = length + 1};
     seen->result = (struct bytes){0};
     result->success = !seen->is_error;
+    if (!seen->attachment_count)
+        tool_result_drop_parts(result); /* they belonged to what a hook took away */
     if (seen->is_error == was_error)
         return;
     result->category = seen->is_error ? category_name(MORTISE_INTERNAL) : NULL;
@@ -230,6 +233,8 @@ static void ask_after(struct run *run, size_t i)
     seen->is_error = !result->success;
     seen->error_code = result->success ? NULL : result->code;
     seen->duration_us = result->duration_us;
+    seen->attachments = result->attachments;
+    seen->attachment_count = result->attachment_count;
     seen->result.data = text_take(&result->text, &seen->result.length);
     if (!seen->result.data) {
         fail_memory(result);
@@ -257,7 +262,16 @@ void dispatch_tell_result(struct timeline *timeline, const struct dispatch_call 
     event.as.tool_result.category = result->category;
     event.as.tool_result.code = result->success ? NULL : result->code;
     event.as.tool_result.duration_us = result->duration_us;
-    event.as.tool_result.parts = result->attachment_count;
+    struct event_part parts[RESULT_PARTS_MAX];
+    event.as.tool_result.parts = parts;
+    event.as.tool_result.part_count = result->attachment_count;
+    for (size_t i = 0; i < result->attachment_count; i++) {
+        const struct attachment *part = &result->attachments[i];
+        parts[i] = (struct event_part){.mime_type = part->mime_type,
+                                       .name = part->name,
+                                       .uri = part->data.data ? NULL : part->uri,
+                                       .bytes = part->data.length};
+    }
     timeline_emit(timeline, &event);
 }
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "tool/call_private.h"
 #include "tool/output.h"
+#include "tool/parts.h"
 
 /* What a failing status means when the tool said nothing more. */
 static const struct {
@@ -57,6 +58,7 @@ static void settle_failure(struct call *call, mortise_category category, const c
         text_puts(&result->text, message);
     else
         text_append(&result->text, call->failure.data, call->failure.length);
+    parts_order(result);
 }
 
 /* jansson says where; what it repaired was half of a surrogate pair. */
@@ -74,7 +76,9 @@ static void settle_bad_json(struct call *call)
     json_decref(value);
 }
 
-static void settle_bad_output(struct call *call, const struct error *error)
+/* It is JSON, but holds something that it must not. */
+static void settle_bad(struct call *call, const char *code, const char *what,
+                       const struct error *error)
 {
     const struct tool *tool = call->tool;
     if (error->kind == ERROR_INTERNAL) {
@@ -82,26 +86,26 @@ static void settle_bad_output(struct call *call, const struct error *error)
                          error->message);
         return;
     }
-    log_warning("plugin '%s': tool '%s' replied with something that its output schema does not "
-                "allow: %s",
-                tool->plugin->name, tool->name, error->message);
-    tool_result_fail(&call->result, MORTISE_INTERNAL, "tool.bad_output",
-                     "Internal error: tool '%s' replied with something that its output schema does "
-                     "not allow: %s",
-                     tool->name, error->message);
+    log_warning("plugin '%s': tool '%s' replied with %s: %s", tool->plugin->name, tool->name, what,
+                error->message);
+    tool_result_fail(&call->result, MORTISE_INTERNAL, code,
+                     "Internal error: tool '%s' replied with %s: %s", tool->name, what,
+                     error->message);
+}
+
+static bool has_good_output(const struct call *call, struct error *error)
+{
+    const struct tool_result *result = &call->result;
+    return !result->is_json ||
+           output_fits(call->tool, text_cstr(&result->text), result->text.length, error);
 }
 
 static void settle_success(struct call *call)
 {
     struct tool_result *result = &call->result;
+    struct error error = ERROR_INIT;
     if (call->is_json && !json_is_valid(text_cstr(&call->reply), call->reply.length)) {
         settle_bad_json(call);
-        return;
-    }
-    struct error error = ERROR_INIT;
-    if (call->is_json &&
-        !output_fits(call->tool, text_cstr(&call->reply), call->reply.length, &error)) {
-        settle_bad_output(call, &error);
         return;
     }
     result->success = true;
@@ -109,6 +113,12 @@ static void settle_success(struct call *call)
     result->is_json = call->is_json;
     result->text = call->reply;
     call->reply = (struct text)TEXT_INIT;
+    if (result->is_json && !parts_take_json(result, &error))
+        settle_bad(call, "tool.bad_part", "a part that cannot be used", &error);
+    else if (!has_good_output(call, &error))
+        settle_bad(call, "tool.bad_output", "something that its output schema does not allow",
+                   &error);
+    parts_order(result);
 }
 
 void call_settle_locked(struct call *call, mortise_status status)

@@ -9,15 +9,18 @@
 
 #define NAMES_MAX 50
 
+void tool_result_drop_parts(struct tool_result *result)
+{
+    for (size_t i = 0; i < result->attachment_count; i++)
+        attachment_release(&result->attachments[i]);
+    free(result->attachments);
+    result->attachments = NULL;
+    result->attachment_count = 0;
+}
+
 void tool_result_release(struct tool_result *result)
 {
-    for (size_t i = 0; i < result->attachment_count; i++) {
-        free(result->attachments[i].mime_type);
-        free(result->attachments[i].name);
-        free(result->attachments[i].uri);
-        free(result->attachments[i].data.data);
-    }
-    free(result->attachments);
+    tool_result_drop_parts(result);
     text_release(&result->text);
     *result = (struct tool_result){0};
 }

@@ -117,6 +117,21 @@ static bool cap_result(struct worker *worker, struct dispatch_call *call, struct
     return ok || error_memory(error);
 }
 
+/* The user learns it too when the model does not get a part of the newest result (F75). */
+static void tell_unsent(struct worker *worker, const char *name)
+{
+    struct text unsent = TEXT_INIT, line = TEXT_INIT;
+    client_unsent(worker->options.client, worker->history.items, worker->history.count - 1, &unsent);
+    if (unsent.length)
+        text_printf(&line, "of the result of '%s', %s", name, text_cstr(&unsent));
+    if (line.length && !line.failed)
+        timeline_emit(&worker->timeline,
+                      &(struct event){.kind = EVENT_STATUS,
+                                      .as.status.text = {line.data, line.length}});
+    text_release(&unsent);
+    text_release(&line);
+}
+
 /* The one place where a tool's result enters history, and where it is capped (D12). */
 static bool store_result(struct worker *worker, struct dispatch_call *call, struct error *error)
 {
@@ -126,12 +141,13 @@ static bool store_result(struct worker *worker, struct dispatch_call *call, stru
         return false;
     struct item *item =
         item_output(call->id, text_cstr(&result->text), result->text.length, !result->success);
-    for (size_t i = 0; item && i < result->attachment_count; i++)
-        if (!item_attach(item, &result->attachments[i])) {
-            item_unref(item);
-            item = NULL;
-        }
-    return history_append(&worker->history, item, error);
+    if (item)
+        item_take_attachments(item, &result->attachments, &result->attachment_count);
+    if (!history_append(&worker->history, item, error))
+        return false;
+    if (item->attachment_count)
+        tell_unsent(worker, call->name);
+    return true;
 }
 
 static bool store_results(struct worker *worker, struct batch *batch, struct error *error)

@@ -41,6 +41,7 @@ static struct request request_of(struct worker *worker, struct item *const *item
         .prefix = worker->state == WORKER_CACHE_LOCKED ? &worker->prefix : NULL,
         .locked_items = worker->locked,
         .start = items == worker->history.items ? &worker->start : NULL,
+        .parts = &worker->options.client->parts,
     };
 }
 

@@ -3,6 +3,12 @@
 # Builds NAME.so, a plugin that exports nothing but its two symbols and has every other symbol
 # resolved, and installs it to lib/mortise/plugins.  LINKS are libraries that it needs beside
 # the SDK; OUTPUT is where the build puts it.
+#
+# mortise_add_plugin_test(NAME SOURCES... [LINKS LIBRARIES...])
+#
+# Builds the program test_NAME with the library of mortise/test.h, and runs it as the test
+# plugin_NAME.  Its sources are the test, which includes the plugin's, and what else the plugin
+# consists of.
 include(GNUInstallDirs)
 include(CheckLinkerFlag)
 
@@ -62,4 +68,16 @@ function(mortise_add_plugin name)
   if(NOT arg_NO_INSTALL)
     install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/mortise/plugins)
   endif()
+endfunction()
+
+function(mortise_add_plugin_test name)
+  cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
+  if(DEFINED MORTISE_TESTS AND NOT MORTISE_TESTS)
+    return()
+  endif()
+  get_property(links GLOBAL PROPERTY MORTISE_PLUGIN_LINKS)
+  add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(test_${name} PRIVATE mortise::test ${arg_LINKS} ${links})
+  add_test(NAME plugin_${name} COMMAND test_${name})
+  set_tests_properties(plugin_${name} PROPERTIES TIMEOUT 60)
 endfunction()

@@ -1,105 +1,78 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mortise/test.h>
 
-#include <cmocka.h>
-
-#include "support/plugin_test.h"
+#include "audit.c"
 
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "plugin/hooks.h"
-
-static struct timeline timeline; /* nobody listens */
-
-static struct hook_setting setting_of(struct registry *registry)
-{
-    return (struct hook_setting){.registry = registry, .timeline = &timeline};
-}
 
 static void make_path(char path[64])
 {
     snprintf(path, 64, "/tmp/test_audit.XXXXXX");
     int fd = mkstemp(path);
-    assert_true(fd >= 0);
+    mortise_test_true(fd >= 0);
     close(fd);
     unlink(path);
 }
 
-static void submit(struct registry *registry, const char *prompt)
+static void submit(mortise_test *test, const char *item)
 {
-    struct hook_setting setting = setting_of(registry);
-    struct hook_outcome outcome = {0};
-    struct item *item = item_message(ROLE_USER, PART_INPUT_TEXT, prompt, strlen(prompt));
-    hooks_prompt_submit(&setting, &item, &outcome);
-    assert_int_equal(outcome.verdict, MORTISE_CONTINUE);
-    assert_false(outcome.failed);
-    item_unref(item);
+    mortise_test_verdict(mortise_test_hook(test, &audit_hooks, prompt_submit, .item = item),
+                         MORTISE_CONTINUE, "");
 }
 
-static void writes_one_line_per_event(void **state) /* M4 */
+/* A string member of a line; "": it has none. */
+static const char *member(const char *line, const char *key)
 {
-    char path[64], config[128];
-    struct error error = ERROR_INIT;
-    struct text lines = TEXT_INIT;
+    static char text[256];
+    text[0] = '\0';
+    mortise_json_string(line, key, text, sizeof(text));
+    return text;
+}
+
+static void writes_one_line_per_event(void) /* M4 */
+{
+    char path[64], config[128], first[512] = "", second[512] = "", third[512] = "";
     struct stat status;
-    (void)state;
     make_path(path);
     snprintf(config, sizeof(config), "{\"file\":\"%s\"}", path);
-    struct registry *registry = plugin_test_load(config);
-    submit(registry, "two\nlines");
-    struct hook_setting setting = setting_of(registry);
-    hooks_abort(&setting, "because");
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open(config);
+    mortise_test_context(test, "session", "s-1");
+    submit(test, "{\"type\":\"message\",\n\"role\":\"user\",\"content\":[]}");
+    mortise_test_hook(test, &audit_hooks, on_abort, .reason = "because\n");
+    mortise_test_hook(test, &audit_hooks, text_delta, .text = "not written");
+    mortise_test_hook(test, &audit_results_hooks, post_tool_call, .result = "no", .is_error = true);
+    mortise_test_close(test);
 
-    assert_true(file_read(path, 65536, &lines, &error));
-    assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600);
-    char *second = strchr(lines.data, '\n') + 1;
-    json_t *submitted = json_parse(lines.data, (size_t)(second - lines.data), NULL, &error);
-    json_t *aborted = json_parse(second, strlen(second), NULL, &error);
-    assert_string_equal(json_member_string(submitted, "event"), "prompt_submit");
-    assert_string_equal(json_member_string(aborted, "event"), "on_abort");
-    assert_string_equal(json_member_string(aborted, "reason"), "because");
-    assert_null(strchr(strchr(second, '\n') + 1, '\n'));
-    json_decref(submitted);
-    json_decref(aborted);
-    text_release(&lines);
+    FILE *in = fopen(path, "r");
+    if (mortise_test_true(in != NULL)) {
+        mortise_test_true(fgets(first, sizeof(first), in) && fgets(second, sizeof(second), in) &&
+                          fgets(third, sizeof(third), in));
+        mortise_test_true(fgetc(in) == EOF);
+        fclose(in);
+    }
+    mortise_test_true(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600);
+    mortise_test_same(member(first, "event"), "prompt_submit");
+    mortise_test_same(member(first, "session"), "s-1");
+    mortise_test_same(member(first, "user"), "anonymous");
+    mortise_test_same(member(second, "event"), "on_abort");
+    mortise_test_same(member(second, "reason"), "because\n");
+    mortise_test_same(member(third, "result"), "no");
+    mortise_test_same(member(third, "error_code"), "tool.error");
     unlink(path);
 }
 
-static void does_nothing_without_a_file(void **state)
+static void does_nothing_without_a_file(void)
 {
-    (void)state;
     unsetenv("MORTISE_AUDIT_FILE");
-    struct registry *registry = plugin_test_load("{}");
-    submit(registry, "hello");
-    registry_unref(registry);
-}
-
-static void refuses_a_file_it_cannot_write(void **state)
-{
-    struct error error = ERROR_INIT;
-    char config[] = "{\"file\":\"/nonexistent/audit.jsonl\"}";
-    struct registry *registry = registry_new();
-    struct loader loader = {
-        .registry = registry, .config = plugin_test_config, .config_context = config};
-    (void)state;
-    assert_false(loader_load(&loader, PLUGIN_FILE, &error));
-    assert_non_null(strstr(error.message, "cannot write '/nonexistent/audit.jsonl'"));
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open(NULL);
+    submit(test, "{\"type\":\"message\",\"role\":\"user\",\"content\":[]}");
+    mortise_test_close(test);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_one_line_per_event),
-        cmocka_unit_test(does_nothing_without_a_file),
-        cmocka_unit_test(refuses_a_file_it_cannot_write),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    writes_one_line_per_event();
+    does_nothing_without_a_file();
+    mortise_test_refused("{\"file\":\"/nonexistent/audit.jsonl\"}",
+                         "cannot write '/nonexistent/audit.jsonl'");
+    return mortise_test_status();
 }

@@ -1,150 +1,110 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mortise/test.h>
 
-#include <cmocka.h>
+#include "budget.c"
 
-#include "support/plugin_test.h"
-
-static const char *run_name(void *name, const char *key)
+static void in_run(mortise_test *test, const char *name)
 {
-    return strcmp(key, "invocation") == 0 ? name : NULL;
+    mortise_test_context(test, "invocation", name);
 }
 
-static struct timeline timeline; /* nobody listens */
-
-static struct hook_setting run(struct registry *registry, char *name)
+static const mortise_test_decision *call(mortise_test *test, const char *name)
 {
-    return (struct hook_setting){
-        .registry = registry, .timeline = &timeline, .context = run_name, .context_data = name};
+    return mortise_test_hook(test, &budget_hooks, pre_tool_call,
+                             .meta = &(mortise_tool_meta){.name = name});
 }
 
-static struct hook_outcome call(const struct hook_setting *setting, const char *name)
+static const mortise_test_decision *request(mortise_test *test)
 {
-    struct tool tool = {.meta = {.size = sizeof(tool.meta), .name = name}};
-    struct hook_tool_call call = {.tool = &tool, .call_id = "c", .count = 1};
-    struct hook_outcome outcome = {0};
-    call.arguments = (struct bytes){strdup("{}"), 2};
-    hooks_pre_tool_call(setting, &call, &outcome);
-    free(call.arguments.data);
-    return outcome;
+    return mortise_test_hook(test, &budget_hooks, pre_llm_request, .turn = 0);
 }
 
-static struct hook_outcome request(const struct hook_setting *setting)
+static void use_tokens(mortise_test *test, const char *json)
 {
-    struct item_list items = {0}, appended = {0};
-    struct hook_outcome outcome = {0};
-    hooks_pre_llm_request(setting, &items, 0, 0, "m", &appended, &outcome);
-    return outcome;
+    mortise_test_verdict(
+        mortise_test_hook(test, &budget_tokens_hooks, stream_chunk, .event = "usage", .json = json),
+        MORTISE_CONTINUE, "");
 }
 
-static void use_tokens(const struct hook_setting *setting, int64_t input, int64_t output)
+static void limits_calls_per_run(void)
 {
-    struct event event = {.kind = EVENT_USAGE, .as.usage = USAGE_INIT};
-    struct hook_outcome outcome = {0};
-    event.as.usage.input_tokens = input;
-    event.as.usage.output_tokens = output;
-    hooks_stream(setting, &event, &outcome);
-    assert_int_equal(outcome.verdict, MORTISE_CONTINUE);
+    mortise_test *test = mortise_test_open("{\"calls\":2,\"tools\":{\"rare\":1,\"no\":0}}");
+    in_run(test, "run-1");
+    mortise_test_verdict(call(test, "no"), MORTISE_ABORT, "0 of 0 calls of no");
+    mortise_test_verdict(call(test, "rare"), MORTISE_CONTINUE, "");
+    mortise_test_verdict(call(test, "rare"), MORTISE_ABORT, "1 of 1 calls of rare");
+    mortise_test_verdict(call(test, "other"), MORTISE_CONTINUE, "");
+    mortise_test_verdict(call(test, "other"), MORTISE_ABORT, "2 of 2 calls");
+    in_run(test, "run-2");
+    mortise_test_verdict(call(test, "rare"), MORTISE_CONTINUE, "");
+    in_run(test, "run-1");
+    mortise_test_verdict(request(test), MORTISE_CONTINUE, "");
+    mortise_test_close(test);
 }
 
-static void check(struct hook_outcome outcome, mortise_verdict verdict, const char *reason)
+static void limits_tokens(void)
 {
-    assert_int_equal(outcome.verdict, verdict);
-    if (!strstr(outcome.reason, reason))
-        fail_msg("'%s' has no '%s'", outcome.reason, reason);
+    mortise_test *test = mortise_test_open("{\"tokens\":100}");
+    in_run(test, "run-1");
+    mortise_test_verdict(request(test), MORTISE_CONTINUE, "");
+    use_tokens(test, "{\"input_tokens\":40}"); /* told twice: the last of each counts */
+    use_tokens(test, "{\"input_tokens\":40,\"output_tokens\":9}");
+    mortise_test_verdict(request(test), MORTISE_CONTINUE, "");
+    use_tokens(test, "{\"input_tokens\":50,\"output_tokens\":2}");
+    mortise_test_verdict(call(test, "any"), MORTISE_ABORT, "101 of 100 tokens");
+    mortise_test_verdict(request(test), MORTISE_ABORT, "101 of 100 tokens");
+    in_run(test, "run-2");
+    mortise_test_verdict(request(test), MORTISE_CONTINUE, "");
+    mortise_test_close(test);
 }
 
-static void limits_calls_per_run(void **state)
+static void soft_skips_and_lets_one_answer_through(void)
 {
-    char first[] = "run-1", second[] = "run-2";
-    struct registry *registry = plugin_test_load("{\"calls\":2,\"tools\":{\"rare\":1,\"no\":0}}");
-    struct hook_setting one = run(registry, first), two = run(registry, second);
-    (void)state;
-    check(call(&one, "no"), MORTISE_ABORT, "0 of 0 calls of no");
-    check(call(&one, "rare"), MORTISE_CONTINUE, "");
-    check(call(&one, "rare"), MORTISE_ABORT, "1 of 1 calls of rare");
-    check(call(&one, "other"), MORTISE_CONTINUE, "");
-    check(call(&one, "other"), MORTISE_ABORT, "2 of 2 calls");
-    check(call(&two, "rare"), MORTISE_CONTINUE, "");
-    check(request(&one), MORTISE_CONTINUE, "");
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open("{\"tokens\":10,\"soft\":true}");
+    mortise_test_verdict(request(test), MORTISE_CONTINUE, "");
+    use_tokens(test, "{\"input_tokens\":10,\"output_tokens\":10}");
+    mortise_test_verdict(call(test, "any"), MORTISE_SKIP, "20 of 10 tokens");
+    mortise_test_verdict(request(test), MORTISE_CONTINUE, "");
+    mortise_test_verdict(call(test, "any"), MORTISE_SKIP, "20 of 10 tokens");
+    mortise_test_verdict(request(test), MORTISE_ABORT, "20 of 10 tokens");
+    mortise_test_close(test);
 }
 
-static void limits_tokens(void **state)
+static void limits_time(void)
 {
-    char name[] = "run-1", next[] = "run-2";
-    struct registry *registry = plugin_test_load("{\"tokens\":100}");
-    struct hook_setting setting = run(registry, name), other = run(registry, next);
-    (void)state;
-    check(request(&setting), MORTISE_CONTINUE, "");
-    use_tokens(&setting, 40, -1); /* told twice: the last of each counts */
-    use_tokens(&setting, 40, 9);
-    check(request(&setting), MORTISE_CONTINUE, "");
-    use_tokens(&setting, 50, 2);
-    check(call(&setting, "any"), MORTISE_ABORT, "101 of 100 tokens");
-    check(request(&setting), MORTISE_ABORT, "101 of 100 tokens");
-    check(request(&other), MORTISE_CONTINUE, "");
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open("{\"seconds\":0}");
+    mortise_test_verdict(request(test), MORTISE_ABORT, "of 0 seconds");
+    mortise_test_close(test);
 }
 
-static void soft_skips_and_lets_one_answer_through(void **state)
+static void has_no_hooks_without_limits(void)
 {
-    char name[] = "run-1";
-    struct registry *registry = plugin_test_load("{\"tokens\":10,\"soft\":true}");
-    struct hook_setting setting = run(registry, name);
-    (void)state;
-    check(request(&setting), MORTISE_CONTINUE, "");
-    use_tokens(&setting, 10, 10);
-    check(call(&setting, "any"), MORTISE_SKIP, "20 of 10 tokens");
-    check(request(&setting), MORTISE_CONTINUE, "");
-    check(call(&setting, "any"), MORTISE_SKIP, "20 of 10 tokens");
-    check(request(&setting), MORTISE_ABORT, "20 of 10 tokens");
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open("{\"soft\":true,\"tools\":{}}");
+    mortise_test_true(!mortise_test_has_hooks(test, &budget_hooks));
+    mortise_test_true(!mortise_test_has_hooks(test, &budget_tokens_hooks));
+    mortise_test_close(test);
+    test = mortise_test_open("{\"calls\":5}");
+    mortise_test_true(mortise_test_has_hooks(test, &budget_hooks));
+    mortise_test_true(!mortise_test_has_hooks(test, &budget_tokens_hooks));
+    mortise_test_close(test);
 }
 
-static void limits_time(void **state)
-{
-    char name[] = "run-1";
-    struct registry *registry = plugin_test_load("{\"seconds\":0}");
-    struct hook_setting setting = run(registry, name);
-    (void)state;
-    check(request(&setting), MORTISE_ABORT, "of 0 seconds");
-    registry_unref(registry);
-}
-
-static void has_no_hooks_without_limits(void **state)
-{
-    (void)state;
-    struct registry *registry = plugin_test_load("{\"soft\":true,\"tools\":{}}");
-    assert_int_equal(registry_hook_count(registry), 0);
-    registry_unref(registry);
-    registry = plugin_test_load("{\"calls\":5}");
-    assert_false(hooks_take(registry, HOOK_stream_chunk));
-    registry_unref(registry);
-}
-
-static void lets_no_run_begin_with_what_is_no_limit(void **state)
+static void lets_no_run_begin_with_what_is_no_limit(void)
 {
     static const char *const wrong[] = {
         "{\"calls\":-1}",         "{\"calls\":\"5\"}",         "{\"tokens\":1.5}",
         "{\"seconds\":-0.5}",     "{\"seconds\":\"1\"}",       "{\"tools\":[\"a\"]}",
         "{\"tools\":{\"a\":-1}}", "{\"tools\":{\"a\":\"1\"}}", "{\"soft\":1}"};
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        plugin_test_closed(wrong[i], "is n");
+        mortise_test_refused(wrong[i], "is n");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_calls_per_run),
-        cmocka_unit_test(limits_tokens),
-        cmocka_unit_test(soft_skips_and_lets_one_answer_through),
-        cmocka_unit_test(limits_time),
-        cmocka_unit_test(has_no_hooks_without_limits),
-        cmocka_unit_test(lets_no_run_begin_with_what_is_no_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    limits_calls_per_run();
+    limits_tokens();
+    soft_skips_and_lets_one_answer_through();
+    limits_time();
+    has_no_hooks_without_limits();
+    lets_no_run_begin_with_what_is_no_limit();
+    return mortise_test_status();
 }

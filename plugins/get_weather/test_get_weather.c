@@ -1,48 +1,34 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mortise/test.h>
 
-#include <cmocka.h>
+#include "get_weather.c"
 
-#include "support/plugin_test.h"
-
-static void tells_the_weather(void **state) /* F12, F16 */
+static const mortise_test_result *ask(mortise_test *test, const char *location, const char *unit)
 {
-    struct registry *registry = plugin_test_load("{}");
-    (void)state;
-    plugin_test_call(registry, "get_weather", "{\"location\":\"Tokyo\"}", true,
-                     "{\"location\":\"Tokyo\",\"temperature\":22,\"unit\":\"celsius\","
-                     "\"conditions\":\"sunny\",\"source\":\"demo data\"}");
-    plugin_test_call(registry, "get_weather", "{\"location\":\"tokyo\",\"unit\":\"fahrenheit\"}", true,
-                     "{\"location\":\"tokyo\",\"temperature\":71.6,\"unit\":\"fahrenheit\","
-                     "\"conditions\":\"sunny\",\"source\":\"demo data\"}");
-    registry_unref(registry);
+    return mortise_test_run(test, &get_weather_tool,
+                            &(get_weather_args){.location = location, .unit = unit});
 }
 
-static void any_place_has_weather(void **state)
+static void tells_the_weather(mortise_test *test) /* F12 */
 {
-    static const char arguments[] = "{\"location\":\"\\\"Nowhere\\\"\"}";
-    struct registry *registry = plugin_test_load("{}");
-    struct tool_result first = {0}, second = {0};
-    (void)state;
-    tool_call(registry, "get_weather", arguments, sizeof(arguments) - 1, &(struct call_context){0},
-              NULL, &first);
-    tool_call(registry, "get_weather", arguments, sizeof(arguments) - 1, &(struct call_context){0},
-              NULL, &second);
-    assert_true(first.success);
-    assert_true(first.is_json);
-    assert_string_equal(text_cstr(&first.text), text_cstr(&second.text));
-    tool_result_release(&first);
-    tool_result_release(&second);
-    registry_unref(registry);
+    mortise_test_json(ask(test, "Tokyo", "celsius"),
+                      "{\"location\":\"Tokyo\",\"temperature\":22,\"unit\":\"celsius\","
+                      "\"conditions\":\"sunny\",\"source\":\"demo data\"}");
+    mortise_test_json(ask(test, "tokyo", "fahrenheit"),
+                      "{\"location\":\"tokyo\",\"temperature\":71.6,\"unit\":\"fahrenheit\","
+                      "\"conditions\":\"sunny\",\"source\":\"demo data\"}");
+}
+
+static void any_place_has_weather(mortise_test *test)
+{
+    const mortise_test_result *first = ask(test, "\"Nowhere\"", "celsius");
+    mortise_test_contains(first->text, "{\"location\":\"\\\"Nowhere\\\"\",");
+    mortise_test_json(ask(test, "\"Nowhere\"", "celsius"), first->text);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_the_weather),
-        cmocka_unit_test(any_place_has_weather),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    mortise_test *test = mortise_test_open(NULL);
+    tells_the_weather(test);
+    any_place_has_weather(test);
+    return mortise_test_close(test);
 }

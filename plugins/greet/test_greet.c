@@ -1,38 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mortise/test.h>
 
-#include <cmocka.h>
+#include "greet.c"
 
-#include "support/plugin_test.h"
-
-static void greets_by_name(void **state) /* T73 */
+int main(void) /* T73 */
 {
-    struct registry *registry = plugin_test_load("{}");
-    (void)state;
-    plugin_test_call(registry, "greet", "{\"name\":\"X\"}", true, "Hello, X!");
-    plugin_test_call(registry, "greet", "{\"name\":\"日本\"}", true, "Hello, 日本!");
-    registry_unref(registry);
-}
-
-static void wants_a_name(void **state) /* T55, F15 */
-{
-    struct registry *registry = plugin_test_load("{}");
-    struct tool_result result = {0};
-    (void)state;
-    tool_call(registry, "greet", "{}", 2, &(struct call_context){0}, NULL, &result);
-    assert_false(result.success);
-    assert_non_null(strstr(text_cstr(&result.text), "'name'"));
-    tool_result_release(&result);
-    registry_unref(registry);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greets_by_name),
-        cmocka_unit_test(wants_a_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    mortise_test *test = mortise_test_open(NULL);
+    mortise_test_text(mortise_test_run(test, &greet_tool, &(greet_args){.name = "X"}), "Hello, X!");
+    mortise_test_text(mortise_test_run(test, &greet_tool, &(greet_args){.name = "日本"}),
+                      "Hello, 日本!");
+    return mortise_test_close(test);
 }

@@ -1,75 +1,42 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mortise/test.h>
 
-#include <cmocka.h>
+#include "lint.c"
 
-#include "support/plugin_test.h"
-
-#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
-
-static struct timeline timeline; /* nobody listens */
-
-static const char *run_name(void *name, const char *key)
+static void in_run(mortise_test *test, const char *name)
 {
-    return strcmp(key, "invocation") == 0 ? name : NULL;
+    mortise_test_context(test, "invocation", name);
 }
 
-static struct hook_setting run(struct registry *registry, char *name)
+static const mortise_test_decision *end(mortise_test *test)
 {
-    return (struct hook_setting){
-        .registry = registry, .timeline = &timeline, .context = run_name, .context_data = name};
+    return mortise_test_hook(test, &lint_hooks, turn_end, .turn = 0);
 }
 
-/* Ends a turn; `said` gets the message that the run goes on with. */
-static mortise_verdict end(const struct hook_setting *setting, struct text *said)
+static void call(mortise_test *test, const char *name)
 {
-    struct hook_outcome outcome = {0};
-    struct item_list appended = {0};
-    hooks_turn_end(setting, NULL, 0, 0, &appended, &outcome);
-    text_release(said);
-    if (appended.count)
-        item_write_json(appended.items[0], said);
-    else
-        text_puts(said, outcome.reason);
-    item_list_release(&appended);
-    return outcome.verdict;
-}
-
-static void call(const struct hook_setting *setting, const char *name)
-{
-    struct tool tool = {.meta = {.size = sizeof(tool.meta), .name = name}};
-    struct hook_tool_call call = {.tool = &tool, .call_id = "c", .count = 1};
-    struct hook_outcome outcome = {0};
-    call.result = (struct bytes){strdup("ok"), 2};
-    hooks_post_tool_call(setting, &call, &outcome);
-    free(call.result.data);
-    assert_int_equal(outcome.verdict, MORTISE_CONTINUE);
+    mortise_test_verdict(mortise_test_hook(test, &lint_when_hooks, post_tool_call,
+                                           .meta = &(mortise_tool_meta){.name = name},
+                                           .result = "ok"),
+                         MORTISE_CONTINUE, "");
 }
 
 /* The verdict of one check, which says `part` when it goes on or fails. */
 static void check(const char *config, mortise_verdict verdict, const char *part)
 {
-    char name[] = "run-1";
-    struct text said = TEXT_INIT;
-    struct registry *registry = plugin_test_load(config);
-    struct hook_setting setting = run(registry, name);
-    assert_int_equal(end(&setting, &said), verdict);
-    if (!strstr(text_cstr(&said), part))
-        fail_msg("%s: '%s' has no '%s'", config, text_cstr(&said), part);
-    text_release(&said);
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open(config);
+    const mortise_test_decision *decision = end(test);
+    const char *said = decision->appended_count ? decision->appended[0] : decision->reason;
+    mortise_test_verdict(decision, verdict, "");
+    mortise_test_contains(said, part);
+    mortise_test_close(test);
 }
 
-static void tells_how_it_ended(void **state)
+static void tells_how_it_ended(void)
 {
-    (void)state;
     check("{\"check\":[\"true\"]}", MORTISE_CONTINUE, "");
     check("{\"check\":[\"false\"]}", MORTISE_CONTINUE_WITH,
           "The check `false` failed with exit status 1. It wrote nothing.");
@@ -84,17 +51,15 @@ static void tells_how_it_ended(void **state)
     check("{\"check\":[\"true\"],\"cwd\":\"/nonexistent\"}", MORTISE_HOOK_FAILED, "No such file");
 }
 
-static void runs_words_in_a_folder_without_input(void **state)
+static void runs_words_in_a_folder_without_input(void)
 {
-    (void)state;
     check("{\"check\":[\"sh\",\"-c\",\"cat; pwd; echo \\\"$1\\\"; exit 1\",\"sh\",\"$(a) 'b\"],"
           "\"cwd\":\"/usr\"}",
           MORTISE_CONTINUE_WITH, "It wrote:\\n\\n/usr\\n$(a) 'b\\n");
 }
 
-static void cuts_the_middle_and_no_character(void **state)
+static void cuts_the_middle_and_no_character(void)
 {
-    (void)state;
     check("{\"check\":[\"sh\",\"-c\",\"echo FIRST; yes \\u20ac | head -c 100000; echo; echo LAST; "
           "exit 1\"]}",
           MORTISE_CONTINUE_WITH, "FIRST\\n\xe2\x82\xac");
@@ -111,11 +76,10 @@ static void cuts_the_middle_and_no_character(void **state)
           "c");
 }
 
-static void leaves_nobody_behind(void **state)
+static void leaves_nobody_behind(void)
 {
     char path[] = "/tmp/test_lint.XXXXXX", config[256];
     struct stat status;
-    (void)state;
     int fd = mkstemp(path);
     close(fd);
     unlink(path);
@@ -125,73 +89,64 @@ static void leaves_nobody_behind(void **state)
     clock_gettime(CLOCK_MONOTONIC, &before);
     check(config, MORTISE_CONTINUE_WITH, "exit status 1");
     clock_gettime(CLOCK_MONOTONIC, &after);
-    assert_true(after.tv_sec - before.tv_sec <= 1);
+    mortise_test_true(after.tv_sec - before.tv_sec <= 1);
     nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 200000000}, NULL);
-    assert_int_not_equal(stat(path, &status), 0);
+    mortise_test_true(stat(path, &status) != 0);
 }
 
-static void complains_so_often_per_run(void **state)
+static void complains_so_often_per_run(void)
 {
-    char first[] = "run-1", second[] = "run-2";
-    struct text said = TEXT_INIT;
-    struct registry *registry = plugin_test_load("{\"check\":[\"false\"],\"rounds\":2}");
-    struct hook_setting one = run(registry, first), two = run(registry, second);
-    (void)state;
-    assert_int_equal(end(&one, &said), MORTISE_CONTINUE_WITH);
-    assert_int_equal(end(&one, &said), MORTISE_CONTINUE_WITH);
-    assert_int_equal(end(&one, &said), MORTISE_CONTINUE);
-    assert_int_equal(end(&two, &said), MORTISE_CONTINUE_WITH);
-    text_release(&said);
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open("{\"check\":[\"false\"],\"rounds\":2}");
+    in_run(test, "run-1");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE_WITH, "");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE_WITH, "");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE, "");
+    mortise_test_contains(mortise_test_log(test), "after 2 complaints");
+    in_run(test, "run-2");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE_WITH, "");
+    mortise_test_close(test);
 }
 
-static void checks_only_when_a_tool_ran(void **state)
+static void checks_only_when_a_tool_ran(void)
 {
-    char first[] = "run-1", second[] = "run-2";
-    struct text said = TEXT_INIT;
-    struct registry *registry =
-        plugin_test_load("{\"check\":[\"false\"],\"when\":[\"edit\",\"write\"]}");
-    struct hook_setting one = run(registry, first), two = run(registry, second);
-    (void)state;
-    call(&one, "read");
-    assert_int_equal(end(&one, &said), MORTISE_CONTINUE);
-    call(&one, "write");
-    assert_int_equal(end(&one, &said), MORTISE_CONTINUE_WITH);
-    assert_int_equal(end(&two, &said), MORTISE_CONTINUE);
-    text_release(&said);
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open("{\"check\":[\"false\"],\"when\":[\"edit\",\"write\"]}");
+    in_run(test, "run-1");
+    call(test, "read");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE, "");
+    call(test, "write");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE_WITH, "");
+    in_run(test, "run-2");
+    mortise_test_verdict(end(test), MORTISE_CONTINUE, "");
+    mortise_test_close(test);
 }
 
-static void has_no_hooks_without_a_check(void **state)
+static void has_no_hooks_without_a_check(void)
 {
-    (void)state;
-    struct registry *registry = plugin_test_load("{\"when\":[\"edit\"]}");
-    assert_int_equal(registry_hook_count(registry), 0);
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open("{\"when\":[\"edit\"]}");
+    mortise_test_true(!mortise_test_has_hooks(test, &lint_hooks));
+    mortise_test_true(!mortise_test_has_hooks(test, &lint_when_hooks));
+    mortise_test_close(test);
 }
 
-static void refuses_wrong_settings(void **state)
+static void refuses_wrong_settings(void)
 {
-    (void)state;
-    plugin_test_refused("{\"check\":\"make\"}", "list of words");
-    plugin_test_refused("{\"check\":[]}", "list of words");
-    plugin_test_refused("{\"check\":[\"\"]}", "list of words");
-    plugin_test_refused("{\"when\":\"edit\"}", "list of tool names");
-    plugin_test_refused("{\"timeout\":0}", "seconds");
-    plugin_test_refused("{\"rounds\":-1}", "count");
+    mortise_test_refused("{\"check\":\"make\"}", "list of words");
+    mortise_test_refused("{\"check\":[]}", "list of words");
+    mortise_test_refused("{\"check\":[\"\"]}", "list of words");
+    mortise_test_refused("{\"when\":\"edit\"}", "list of tool names");
+    mortise_test_refused("{\"timeout\":0}", "seconds");
+    mortise_test_refused("{\"rounds\":-1}", "count");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_how_it_ended),
-        cmocka_unit_test(runs_words_in_a_folder_without_input),
-        cmocka_unit_test(cuts_the_middle_and_no_character),
-        cmocka_unit_test(leaves_nobody_behind),
-        cmocka_unit_test(complains_so_often_per_run),
-        cmocka_unit_test(checks_only_when_a_tool_ran),
-        cmocka_unit_test(has_no_hooks_without_a_check),
-        cmocka_unit_test(refuses_wrong_settings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    tells_how_it_ended();
+    runs_words_in_a_folder_without_input();
+    cuts_the_middle_and_no_character();
+    leaves_nobody_behind();
+    complains_so_often_per_run();
+    checks_only_when_a_tool_ran();
+    has_no_hooks_without_a_check();
+    refuses_wrong_settings();
+    return mortise_test_status();
 }

@@ -1,19 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mortise/test.h>
 
-#include <cmocka.h>
-
-#include "support/plugin_test.h"
+#include "redact.c"
 
 #include <time.h>
 
 #include <jansson.h>
-
-#include "base/text.h"
-
-static struct timeline timeline; /* nobody listens */
 
 #define KEY    "sk-ant-api03-abcDEF123456789_xyz-000"
 #define GITHUB "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -24,41 +15,31 @@ static struct timeline timeline; /* nobody listens */
     "-----END RSA PRIVATE KEY-----"
 #define R "[redacted]"
 
-/* What the hooks make of a result; for free(). */
-static char *redact(struct registry *registry, const char *text, size_t length)
+/* What the hooks make of a result. */
+static const mortise_test_decision *redact(mortise_test *test, const char *text, size_t length)
 {
-    struct hook_setting setting = {.registry = registry, .timeline = &timeline};
-    struct tool tool = {.meta = {.size = sizeof(tool.meta), .name = "any"}};
-    struct hook_tool_call call = {.tool = &tool, .call_id = "c", .count = 1};
-    struct hook_outcome outcome = {0};
-    call.result.data = malloc(length + 1);
-    memcpy(call.result.data, text, length);
-    call.result.data[length] = '\0';
-    call.result.length = length;
-    hooks_post_tool_call(&setting, &call, &outcome);
-    assert_int_equal(outcome.verdict, MORTISE_CONTINUE);
-    assert_int_equal(strlen(call.result.data), call.result.length);
-    return call.result.data;
+    const mortise_test_decision *decision = mortise_test_hook(
+        test, &redact_hooks, post_tool_call, .result = text, .result_length = length);
+    mortise_test_verdict(decision, MORTISE_CONTINUE, "");
+    mortise_test_true(strlen(decision->result) == decision->result_length);
+    return decision;
 }
 
-static void check(struct registry *registry, const char *text, const char *expected)
+static void check(mortise_test *test, const char *text, const char *expected)
 {
     json_t *before = json_loads(text, JSON_DECODE_ANY, NULL);
-    char *once = redact(registry, text, strlen(text));
-    assert_string_equal(once, expected);
-    char *twice = redact(registry, once, strlen(once));
-    assert_string_equal(twice, once);
+    const mortise_test_decision *once = redact(test, text, strlen(text));
+    mortise_test_same(once->result, expected);
+    mortise_test_same(redact(test, once->result, once->result_length)->result, once->result);
     if (before) {
-        json_t *after = json_loads(once, JSON_DECODE_ANY, NULL);
-        assert_non_null(after);
+        json_t *after = json_loads(once->result, JSON_DECODE_ANY, NULL);
+        mortise_test_true(after != NULL);
         json_decref(after);
     }
     json_decref(before);
-    free(once);
-    free(twice);
 }
 
-static void knows_formats_of_keys(void **state)
+static void knows_formats_of_keys(void)
 {
     static const struct {
         const char *text, *expected;
@@ -84,14 +65,13 @@ static void knows_formats_of_keys(void **state)
         {KEY " " R " " KEY, R " " R " " R},
         {"", ""},
     };
-    (void)state;
-    struct registry *registry = plugin_test_load("{\"keys\":true}");
+    mortise_test *test = mortise_test_open("{\"keys\":true}");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check(registry, cases[i].text, cases[i].expected);
-    registry_unref(registry);
+        check(test, cases[i].text, cases[i].expected);
+    mortise_test_close(test);
 }
 
-static void keeps_json_valid(void **state)
+static void keeps_json_valid(void)
 {
     static const struct {
         const char *text, *expected;
@@ -108,55 +88,42 @@ static void keeps_json_valid(void **state)
         {"[log] " PEM("\n"), "[log] " R},
         {"{\"a\":\"b\"}\n{\"a\":\"\\n" KEY "\"}\n", "{\"a\":\"b\"}\n{\"a\":\"\\n" R "\"}\n"},
     };
-    (void)state;
-    struct registry *registry = plugin_test_load("{\"keys\":true}");
+    mortise_test *test = mortise_test_open("{\"keys\":true}");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check(registry, cases[i].text, cases[i].expected);
-    registry_unref(registry);
+        check(test, cases[i].text, cases[i].expected);
+    mortise_test_close(test);
 }
 
-static void hides_what_is_configured(void **state)
+static void hides_what_is_configured(void)
 {
-    (void)state;
     setenv("TEST_REDACT_SECRET", "pa\"ss\\word", 1);
     unsetenv("TEST_REDACT_NONE");
-    struct registry *registry =
-        plugin_test_load("{\"keys\":false,\"texts\":[\"hunter2\",\"hunter2000\",\"98765\"],"
-                         "\"environment\":[\"TEST_REDACT_SECRET\",\"TEST_REDACT_NONE\"],"
-                         "\"patterns\":[\"^id: [0-9]+$\",\"x*\xc3\xa9+y\"]}");
-    check(registry, "hunter2 hunter2000 xhunter2x " KEY, R " " R " x" R "x " KEY);
-    check(registry, "is pa\"ss\\word here", "is " R " here");
-    check(registry, "log {\"p\":\"pa\\\"ss\\\\word\"}", "log {\"p\":\"" R "\"}");
-    check(registry, "{\"p\":\"pa\\\"ss\\\\word\",\"n\":98765,\"m\":1}",
+    mortise_test *test =
+        mortise_test_open("{\"keys\":false,\"texts\":[\"hunter2\",\"hunter2000\",\"98765\"],"
+                          "\"environment\":[\"TEST_REDACT_SECRET\",\"TEST_REDACT_NONE\"],"
+                          "\"patterns\":[\"^id: [0-9]+$\",\"x*\xc3\xa9+y\"]}");
+    check(test, "hunter2 hunter2000 xhunter2x " KEY, R " " R " x" R "x " KEY);
+    check(test, "is pa\"ss\\word here", "is " R " here");
+    check(test, "log {\"p\":\"pa\\\"ss\\\\word\"}", "log {\"p\":\"" R "\"}");
+    check(test, "{\"p\":\"pa\\\"ss\\\\word\",\"n\":98765,\"m\":1}",
           "{\"p\":\"" R "\",\"n\":\"" R "\",\"m\":1}");
-    check(registry, "id: 1\nid: 2x\nid: 3", R "\nid: 2x\n" R);
-    check(registry, "a xx\xc3\xa9y\xc3\xa9yb", "a " R R "b");
-    registry_unref(registry);
+    check(test, "id: 1\nid: 2x\nid: 3", R "\nid: 2x\n" R);
+    check(test, "a xx\xc3\xa9y\xc3\xa9yb", "a " R R "b");
+    mortise_test_close(test);
 }
 
 /* Nothing is found in what was cut before, and nothing grows out of it. */
-static void is_stable(void **state)
+static void is_stable(void)
 {
-    (void)state;
-    struct registry *registry =
-        plugin_test_load("{\"texts\":[\"ab[r\",\"ed]x\",\"AKIAB\"],\"patterns\":[\"a+$\",\"^b\"]}");
-    check(registry, "ababab[r[redacted]xed]x", "abab" R R "x" R);
-    check(registry, "ab[redacted]x", "ab" R "x");
-    check(registry, "bbbaaa", R "bb" R);
-    registry_unref(registry);
+    mortise_test *test = mortise_test_open(
+        "{\"texts\":[\"ab[r\",\"ed]x\",\"AKIAB\"],\"patterns\":[\"a+$\",\"^b\"]}");
+    check(test, "ababab[r[redacted]xed]x", "abab" R R "x" R);
+    check(test, "ab[redacted]x", "ab" R "x");
+    check(test, "bbbaaa", R "bb" R);
+    mortise_test_close(test);
 }
 
-static struct hook_outcome request(struct registry *registry, struct item_list *items)
-{
-    struct hook_setting setting = {.registry = registry, .timeline = &timeline};
-    struct item_list appended = {0};
-    struct hook_outcome outcome = {0};
-    hooks_pre_llm_request(&setting, items, 0, 0, "m", &appended, &outcome);
-    item_list_release(&appended);
-    return outcome;
-}
-
-static void cleans_requests(void **state)
+static void cleans_requests(void)
 {
     static const char *const items[][2] = {
         {"{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\""
@@ -175,30 +142,23 @@ static void cleans_requests(void **state)
          "{\"type\":\"reasoning\",\"text\":\"" KEY "\"}"},
     };
     enum { COUNT = sizeof(items) / sizeof(items[0]) };
-    struct registry *registry = plugin_test_load("{\"keys\":true,\"texts\":[\"user\"]}");
-    struct item_list list = {0};
-    struct item *kept[COUNT];
-    struct text json = TEXT_INIT;
-    (void)state;
-    for (size_t i = 0; i < COUNT; i++) {
-        struct error error = ERROR_INIT;
-        kept[i] = item_from_json(items[i][0], strlen(items[i][0]), &error);
-        assert_non_null(kept[i]);
-        assert_true(item_list_add(&list, item_ref(kept[i])));
-    }
-    assert_int_equal(request(registry, &list).verdict, MORTISE_CONTINUE);
-    for (size_t i = 0; i < COUNT; i++) {
-        text_release(&json);
-        item_write_json(list.items[i], &json);
-        assert_string_equal(text_cstr(&json), items[i][1]);
-        text_release(&json); /* what is stored stays as it was */
-        item_write_json(kept[i], &json);
-        assert_string_equal(text_cstr(&json), items[i][0]);
-        item_unref(kept[i]);
-    }
-    text_release(&json);
-    item_list_release(&list);
-    registry_unref(registry);
+    const char *before[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        before[i] = items[i][0];
+    mortise_test *test = mortise_test_open("{\"keys\":true,\"texts\":[\"user\"]}");
+    mortise_test_items(test, before, COUNT);
+    const mortise_test_decision *decision =
+        mortise_test_hook(test, &redact_hooks, pre_llm_request, .turn = 0);
+    mortise_test_verdict(decision, MORTISE_CONTINUE, "");
+    mortise_test_true(decision->item_count == COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        mortise_test_same(decision->items[i], items[i][1]);
+
+    mortise_test_items(test, before, COUNT); /* what is locked is left as it is */
+    decision = mortise_test_hook(test, &redact_hooks, pre_llm_request, .locked_prefix = 1);
+    mortise_test_same(decision->items[0], items[0][0]);
+    mortise_test_same(decision->items[1], items[1][1]);
+    mortise_test_close(test);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -207,25 +167,29 @@ enum { BIG_BYTES = 200000 }; /* sanitizers are slow */
 enum { BIG_BYTES = 1000000 };
 #endif
 
-static double seconds_for(struct registry *registry, const char *unit, const char *around)
+static double seconds_for(const char *unit, const char *around)
 {
-    struct text text = TEXT_INIT;
+    mortise_test *test =
+        mortise_test_open("{\"texts\":[\"hunter2\"],\"patterns\":[\"id[0-9]{6}\"]}");
     struct timespec before, after;
+    size_t length = 0, room = BIG_BYTES + strlen(unit) + 8;
+    char *text = calloc(1, room);
     if (around)
-        text_puts(&text, "[\"");
-    while (text.length < BIG_BYTES)
-        text_puts(&text, unit);
+        length = (size_t)snprintf(text, room, "[\"");
+    while (length < BIG_BYTES)
+        length += (size_t)snprintf(text + length, room - length, "%s", unit);
     if (around)
-        text_puts(&text, "\"]");
+        length += (size_t)snprintf(text + length, room - length, "\"]");
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    free(redact(registry, text.data, text.length));
+    redact(test, text, length);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    text_release(&text);
+    free(text);
+    mortise_test_close(test);
     return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
 }
 
 /* Texts that make a careless search start again and again. */
-static void takes_linear_time(void **state)
+static void takes_linear_time(void)
 {
     static const char *const units[] = {"A line of plain words, as most results have.\\n",
                                         "sk-",
@@ -246,54 +210,47 @@ static void takes_linear_time(void **state)
                                         "\",\"",
                                         "\",\"[",
                                         "\",\"{\\\"a\\\":1}"};
-    (void)state;
-    struct registry *registry =
-        plugin_test_load("{\"texts\":[\"hunter2\"],\"patterns\":[\"id[0-9]{6}\"]}");
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        double plain = seconds_for(registry, units[i], NULL);
-        double json = seconds_for(registry, units[i], "json");
-        print_message("%.3f s, as JSON %.3f s: %.40s\n", plain, json, units[i]);
-        assert_true(plain < 5 && json < 5); /* of the processor's; quadratic takes minutes */
+        double plain = seconds_for(units[i], NULL);
+        double json = seconds_for(units[i], "json");
+        printf("%.3f s, as JSON %.3f s: %.40s\n", plain, json, units[i]);
+        mortise_test_true(plain < 5 && json < 5); /* of the processor's; quadratic takes minutes */
     }
-    registry_unref(registry);
 }
 
-static void has_no_hooks_unless_configured(void **state)
+static void has_no_hooks_unless_configured(void)
 {
     static const char *const nothing[] = {"{}", "{\"keys\":false}"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct registry *registry = plugin_test_load(nothing[i]);
-        assert_int_equal(registry_hook_count(registry), 0);
-        registry_unref(registry);
+        mortise_test *test = mortise_test_open(nothing[i]);
+        mortise_test_true(!mortise_test_has_hooks(test, &redact_hooks));
+        mortise_test_close(test);
     }
 }
 
-static void lets_no_run_begin_with_wrong_settings(void **state)
+static void lets_no_run_begin_with_wrong_settings(void)
 {
-    (void)state;
     setenv("TEST_REDACT_SHORT", "abc", 1);
-    plugin_test_closed("{\"texts\":\"a\"}", "list of texts");
-    plugin_test_closed("{\"texts\":[\"long\",\"abc\"]}", "text 2 of \"texts\" cannot be redacted");
-    plugin_test_closed("{\"texts\":[\"redact\"]}", "cannot be redacted");
-    plugin_test_closed("{\"environment\":[\"TEST_REDACT_SHORT\"]}", "'TEST_REDACT_SHORT'");
-    plugin_test_closed("{\"patterns\":[\"a(\"]}", "pattern 'a('");
-    plugin_test_closed("{\"patterns\":[\"a*\"]}", "it matches nothing");
-    plugin_test_closed("{\"patterns\":[\"(a)\\\\1\"]}", "refers back");
-    plugin_test_closed("{\"keys\":1}", "neither true nor false");
+    mortise_test_refused("{\"texts\":\"a\"}", "list of texts");
+    mortise_test_refused("{\"texts\":[\"long\",\"abc\"]}",
+                         "text 2 of \"texts\" cannot be redacted");
+    mortise_test_refused("{\"texts\":[\"redact\"]}", "cannot be redacted");
+    mortise_test_refused("{\"environment\":[\"TEST_REDACT_SHORT\"]}", "'TEST_REDACT_SHORT'");
+    mortise_test_refused("{\"patterns\":[\"a(\"]}", "pattern 'a('");
+    mortise_test_refused("{\"patterns\":[\"a*\"]}", "it matches nothing");
+    mortise_test_refused("{\"patterns\":[\"(a)\\\\1\"]}", "refers back");
+    mortise_test_refused("{\"keys\":1}", "neither true nor false");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_formats_of_keys),
-        cmocka_unit_test(keeps_json_valid),
-        cmocka_unit_test(hides_what_is_configured),
-        cmocka_unit_test(is_stable),
-        cmocka_unit_test(cleans_requests),
-        cmocka_unit_test(takes_linear_time),
-        cmocka_unit_test(has_no_hooks_unless_configured),
-        cmocka_unit_test(lets_no_run_begin_with_wrong_settings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    knows_formats_of_keys();
+    keeps_json_valid();
+    hides_what_is_configured();
+    is_stable();
+    cleans_requests();
+    takes_linear_time();
+    has_no_hooks_unless_configured();
+    lets_no_run_begin_with_wrong_settings();
+    return mortise_test_status();
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every documented way to build a plugin ends in a plugin.
+"""Every documented way to build a plugin and its test ends in both.
 
 test_package.py ROOT BUILD installs the SDK of the build at BUILD to a temporary place, moves it,
-and builds plugin-sdk/example from there with CMake and with pkg-config, and once from the
-source tree alone.
+and builds from there, with CMake and with pkg-config, and once from the source tree alone:
+plugin-sdk/example, and plugins/report, which has threads of the SDK's.
 """
 import ctypes
 import os
@@ -12,6 +12,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.20)
+project(external LANGUAGES C)
+enable_testing()
+find_package(mortise REQUIRED)
+mortise_add_plugin(report {plugins}/report/report.c)
+mortise_add_plugin_test(report {plugins}/report/test_report.c)
+"""
 
 
 def run(*command, **environment):
@@ -24,7 +33,7 @@ def run(*command, **environment):
 
 
 def check_plugin(path):
-    """The two symbols are there, and nothing else that a plugin's author wrote."""
+    """The two symbols are there, and nothing else: neither an author's nor the SDK's."""
     plugin = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     stamp = (ctypes.c_uint16 * 4).in_dll(plugin, "mortise_plugin_stamp")
     assert bytes(stamp)[:4] == b"MORT", bytes(stamp)
@@ -34,37 +43,71 @@ def check_plugin(path):
         assert symbols == {"mortise_plugin_stamp", "tool_definition"}, symbols
 
 
+class Package:
+    def __init__(self, root, prefix, folder):
+        self.sdk, self.plugins = root / "plugin-sdk", root / "plugins"
+        self.prefix, self.folder = prefix, folder
+        self.cases = [(self.sdk / "example", "hello"), (self.plugins / "report", "report")]
+
+    def build_with_cmake(self, source, name):
+        build = self.folder / f"cmake-{name}"
+        run("cmake", "-G", "Ninja", "-S", source, "-B", build,
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", build)
+        check_plugin(build / f"{name}.so")
+        run("ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error")
+        run("cmake", "--install", build, "--prefix", self.folder / f"installed-{name}")
+        installed = list((self.folder / f"installed-{name}").rglob("*.so"))
+        assert [path.parts[-3:] for path in installed] == [("mortise", "plugins", f"{name}.so")]
+
+    def cmake(self):
+        self.build_with_cmake(self.sdk / "example", "hello")
+        project = self.folder / "project"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(PROJECT.format(plugins=self.plugins))
+        self.build_with_cmake(project, "report")
+
+    def pkg_config(self):
+        if not shutil.which("pkg-config"):
+            print("skipped: pkg-config is not installed")
+            return
+        found = str(next(self.prefix.rglob("mortise.pc")).parent)
+
+        def flags(name):
+            return run("pkg-config", "--cflags", "--libs", name, PKG_CONFIG_PATH=found)
+
+        for source, name in self.cases:
+            plugin, test = self.folder / "pkg-config.so", self.folder / f"pkg-config-{name}"
+            run("cc", "-shared", "-fPIC", "-fvisibility=hidden", source / f"{name}.c",
+                *flags("mortise"), "-o", plugin)
+            check_plugin(plugin)
+            run("cc", source / f"test_{name}.c", *flags("mortise-test"), "-o", test)
+            run(test)
+            plugin.unlink()
+
+    def sources(self):
+        include, library = f"-I{self.sdk}/include", sorted((self.sdk / "src").glob("*.c"))
+        for source, name in self.cases:
+            plugin, test = self.folder / "source.so", self.folder / f"source-{name}"
+            run("cc", "-shared", "-fPIC", include, source / f"{name}.c", *library, "-o", plugin)
+            check_plugin(plugin)
+            run("cc", include, source / f"test_{name}.c", *library,
+                *sorted((self.sdk / "src/test").glob("*.c")), "-o", test)
+            run(test)
+            plugin.unlink()
+
+
 def main():
     root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    example, sdk = root / "plugin-sdk/example", root / "plugin-sdk"
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run("cmake", "--install", build, "--component", "sdk", "--prefix", folder / "first")
         prefix = folder / "moved"
         (folder / "first").rename(prefix)
-
-        external = folder / "external"
-        run("cmake", "-G", "Ninja", "-S", example, "-B", external, f"-DCMAKE_PREFIX_PATH={prefix}")
-        run("cmake", "--build", external)
-        check_plugin(external / "hello.so")
-        run("cmake", "--install", external, "--prefix", folder / "installed")
-        installed = list((folder / "installed").rglob("hello.so"))
-        assert [path.parent.parts[-2:] for path in installed] == [("mortise", "plugins")], installed
-
-        if shutil.which("pkg-config"):
-            found = next(prefix.rglob("mortise.pc")).parent
-            flags = run("pkg-config", "--cflags", "--libs", "mortise", PKG_CONFIG_PATH=str(found))
-            output = folder / "pkg-config.so"
-            run("cc", "-shared", "-fPIC", "-fvisibility=hidden", example / "hello.c", *flags,
-                "-o", output)
-            check_plugin(output)
-        else:
-            print("skipped: pkg-config is not installed")
-
-        output = folder / "source.so"
-        run("cc", "-shared", "-fPIC", f"-I{sdk}/include", example / "hello.c", sdk / "src/sdk.c",
-            "-o", output)
-        check_plugin(output)
+        package = Package(root, prefix, folder)
+        package.cmake()
+        package.pkg_config()
+        package.sources()
 
 
 if __name__ == "__main__":

@@ -236,7 +236,10 @@ def anthropic_reply(text=None, calls=(), finish=None):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Answers request n with reply n, in pieces, and keeps what it was asked."""
+    """Answers request n with reply n, in pieces, and keeps what it was asked.
+
+    A reply is bytes, or a function that makes them of the request's body.
+    """
 
     daemon_threads = True
 
@@ -282,7 +285,8 @@ class Answerer(http.server.BaseHTTPRequestHandler):
         if number > len(server.replies):
             self.send_error(500, "no reply is left")
             return
-        self.answer(server.replies[number - 1])
+        reply = server.replies[number - 1]
+        self.answer(reply(json.loads(raw)) if callable(reply) else reply)
 
     def answer(self, reply):
         self.send_response(200)

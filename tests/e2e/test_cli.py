@@ -6,6 +6,7 @@ import subprocess
 
 import e2e
 
+TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
 COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "config", "help")
 
 
@@ -129,7 +130,7 @@ class Tools(e2e.Case):
     def test_list(self):
         done = self.check(self.mortise("tools", "list"), 0)
         names = [line.split()[0] for line in done.out.splitlines()]
-        self.assertEqual(names, ["calculator", "counter", "get_weather", "greet"])
+        self.assertEqual(names, TOOLS)
         self.assertIn("Greet somebody by name.", done.out)
         self.assertEqual(done.err, "")
         self.assertEqual(done.out, self.mortise("tools").out)
@@ -137,7 +138,7 @@ class Tools(e2e.Case):
     def test_list_of_some(self):
         done = self.check(self.mortise("tools", "--tools", "g*,count?r"), 0)
         names = [line.split()[0] for line in done.out.splitlines()]
-        self.assertEqual(names, ["counter", "get_weather", "greet"])
+        self.assertEqual(names, ["counter", "generate_report", "get_weather", "greet"])
         self.assertEqual(self.check(self.mortise("tools", "--no-tools"), 0).out, "")
 
     def test_list_without_plugins(self):
@@ -148,7 +149,7 @@ class Tools(e2e.Case):
     def test_list_for_programs(self):
         done = self.check(self.mortise("tools", "--json"), 0)
         tools = {tool["name"]: tool for tool in done.events}
-        self.assertEqual(sorted(tools), ["calculator", "counter", "get_weather", "greet"])
+        self.assertEqual(sorted(tools), TOOLS)
         schema = tools["greet"]["input_schema"]
         self.assertEqual(schema["type"], "object")
         self.assertEqual(schema["required"], ["name"])
@@ -243,7 +244,7 @@ class Plugins(e2e.Case):
         done = self.check(self.mortise("plugins", "list"), 0)
         self.assertEqual(sorted(line.split()[0] for line in done.out.splitlines()),
                          ["approve", "audit", "budget", "calculator", "counter", "get_weather", "greet",
-                          "lint", "redact"])
+                          "lint", "redact", "report"])
         for plugin in self.check(self.mortise("plugins", "--json"), 0).events:
             self.assertTrue(plugin["loaded"])
             self.assertTrue(os.path.exists(plugin["path"]), plugin)

@@ -13,7 +13,7 @@ UNKNOWN = ("call_unknown", "gret", '{"name": "Bo"}')
 BROKEN = ("call_broken", "greet", '{"name": "Cy", oops}')
 EVERY_CALL = (FAILING, UNKNOWN, BROKEN, GOOD)
 
-TOOLS = ["calculator", "counter", "get_weather", "greet"]
+TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
 
 
 class Chat:

@@ -6,7 +6,21 @@
 
 #include <cmocka.h>
 
-#include "support/plugin_test.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/loader.h"
+#include "tool/call.h"
+
+static struct registry *load(void)
+{
+    struct error error = ERROR_INIT;
+    struct loader loader = {.registry = registry_new()};
+    assert_non_null(loader.registry);
+    if (!loader_load(&loader, PLUGIN_FILE, &error))
+        fail_msg("%s", error.message);
+    return loader.registry;
+}
 
 static const mortise_tool_meta *meta_of(const struct registry *registry, const char *name)
 {
@@ -16,24 +30,30 @@ static const mortise_tool_meta *meta_of(const struct registry *registry, const c
     return &tool->meta;
 }
 
-/* A call by somebody who holds every scope. */
+static void call_as(const struct call_context *context, struct registry *registry,
+                    const char *tool, const char *json, bool success, const char *expected)
+{
+    struct tool_result result = {0};
+    tool_call(registry, tool, json, strlen(json), context, NULL, &result);
+    assert_string_equal(text_cstr(&result.text), expected);
+    assert_int_equal(result.success, success);
+    tool_result_release(&result);
+}
+
+/* By somebody who holds every scope. */
 static void call(struct registry *registry, const char *tool, const char *json, bool success,
                  const char *expected)
 {
     static const char *const scopes[] = {"travel", "pay", NULL};
     const struct call_context context = {.scopes = scopes};
-    struct tool_result result = {0};
-    tool_call(registry, tool, json, strlen(json), &context, NULL, &result);
-    assert_string_equal(text_cstr(&result.text), expected);
-    assert_int_equal(result.success, success);
-    tool_result_release(&result);
+    call_as(&context, registry, tool, json, success, expected);
 }
 
 /* F4, F5, F6, F7, T51, T63: one declaration, one schema. */
 static void test_schema(void **state)
 {
     (void)state;
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     assert_string_equal(
         meta_of(registry, "book")->input_schema,
         "{\"type\":\"object\",\"properties\":{"
@@ -70,7 +90,7 @@ static void test_schema(void **state)
 static void test_what_is_said_of_tools(void **state)
 {
     (void)state;
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     const mortise_tool_meta *book = meta_of(registry, "book"), *raw = meta_of(registry, "raw-echo");
     assert_int_equal(book->flags, MORTISE_READ_ONLY | MORTISE_LONG_RUNNING);
     assert_int_equal(raw->flags, MORTISE_CONCURRENCY_SAFE | MORTISE_LONG_RUNNING);
@@ -88,8 +108,8 @@ static void test_what_is_said_of_tools(void **state)
     assert_string_equal(meta_of(registry, "answers")->title, "All answers");
     assert_string_equal(meta_of(registry, "answers")->description, "Tool: answers");
     assert_null(registry_find(registry, "raw"));
-    plugin_test_call(registry, "book", "{}", false,
-                     "Tool 'book' is not allowed here: the caller lacks the scopes travel, pay");
+    call_as(NULL, registry, "book", "{}", false,
+            "Tool 'book' is not allowed here: the caller lacks the scopes travel, pay");
     registry_unref(registry);
 }
 
@@ -97,7 +117,7 @@ static void test_what_is_said_of_tools(void **state)
 static void test_arguments_arrive(void **state)
 {
     (void)state;
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     call(registry, "book", "{\"code\":\"ABC\",\"stops\":[{\"city\":\"Oslo\"}]}", true,
          "ABC - normal 0 0 Oslo:1 1 0 -");
     call(registry, "book",
@@ -137,7 +157,7 @@ static void test_arguments_that_do_not_fit(void **state)
          "'prioritty' is not known; did you mean 'priority'? (the arguments are 'code', 'when', "
          "'priority', 'budget', 'guide', 'stops', 'tags', 'mails', 'more')"},
     };
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char expected[512];
         snprintf(expected, sizeof(expected), "Invalid argument: %s", cases[i].why);
@@ -150,7 +170,7 @@ static void test_arguments_that_do_not_fit(void **state)
 static void test_lengths_are_characters(void **state)
 {
     (void)state;
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     call(registry, "book",
          "{\"code\":\"ABC\",\"stops\":[{\"city\":\"東京東京東京東京東京東京東京東京東京東京\"}]}", true,
          "ABC - normal 0 0 東京東京東京東京東京東京東京東京東京東京:1 1 0 -");
@@ -164,14 +184,14 @@ static void test_lengths_are_characters(void **state)
 static void test_with_context_and_without(void **state)
 {
     (void)state;
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     static const char *const tools[] = {"with_context", "without_context"};
     for (size_t i = 0; i < 2; i++) {
-        plugin_test_call(registry, tools[i], "{\"a\":7,\"b\":2}", true, "3.5");
-        plugin_test_call(registry, tools[i], "{\"a\":7,\"b\":0}", false,
-                         "Execution failed: cannot divide by 0");
-        plugin_test_call(registry, tools[i], "{\"a\":7}", false,
-                         "Invalid argument: 'b' is required (a number)");
+        call(registry, tools[i], "{\"a\":7,\"b\":2}", true, "3.5");
+        call(registry, tools[i], "{\"a\":7,\"b\":0}", false,
+             "Execution failed: cannot divide by 0");
+        call(registry, tools[i], "{\"a\":7}", false,
+             "Invalid argument: 'b' is required (a number)");
     }
     assert_string_equal(meta_of(registry, "with_context")->input_schema,
                         meta_of(registry, "without_context")->input_schema);
@@ -182,11 +202,11 @@ static void test_with_context_and_without(void **state)
 static void test_answers_of_functions(void **state)
 {
     (void)state;
-    struct registry *registry = plugin_test_load("{}");
+    struct registry *registry = load();
     struct tool_result result = {0};
-    plugin_test_call(registry, "answers", "{\"kind\":\"text\"}", true, "");
-    plugin_test_call(registry, "takes_nothing", "", true, "nothing");
-    plugin_test_call(registry, "takes_nothing", "{}", true, "nothing");
+    call(registry, "answers", "{\"kind\":\"text\"}", true, "");
+    call(registry, "takes_nothing", "", true, "nothing");
+    call(registry, "takes_nothing", "{}", true, "nothing");
     tool_call(registry, "answers", "{\"kind\":\"json\"}", 15, NULL, NULL, &result);
     assert_true(result.success && result.is_json);
     assert_string_equal(text_cstr(&result.text), "{\"kind\":\"json\"}");

@@ -217,7 +217,8 @@ enum {
     /* JSON text, given to the model as it is.  An object with a list "inline_data" (of
      * {"mime_type", "data", "name"}, the data in base64 or as a list of bytes) or "file_data" (of
      * {"mime_type", "uri", "name"}) is taken apart: these are attachments, and the result is its
-     * member "response", or else what remains. */
+     * member "response", or else what remains.  An element that cannot be used makes an error of
+     * the whole result. */
     MORTISE_JSON_RESULT = 1
 };
 
@@ -246,7 +247,9 @@ typedef struct mortise_call_ops {
      * MORTISE_FAILED, so that `return fail(…)` reads well. */
     mortise_status (*fail)(mortise_call *call, const mortise_error *error);
 
-    /* A file that goes with the result.  MORTISE_INVALID when it is too large. */
+    /* A file that goes with the result; at most 20, of 32 MiB together.  MORTISE_INVALID when it
+     * cannot be used (too large, a mime type that is none, a URI above 8 KiB); the operator is
+     * told why. */
     mortise_status (*attach)(mortise_call *call, const mortise_attachment *attachment);
 
     /* Text for those who watch, never for the model; `stream` is "stdout", "stderr" or any
@@ -313,6 +316,8 @@ struct mortise_call {
  *   {"type":"function_call","call_id":"…","name":"…","arguments":"{…}"}
  *   {"type":"function_call_output","call_id":"…","output":"…","is_error":false}
  *   {"type":"reasoning","text":"…"}
+ * A result with attachments has a member "parts" that tells what they are, without their bytes:
+ *   [{"index":0,"mime_type":"…","name":"…","bytes":12345},{"index":1,"mime_type":"…","uri":"…"}]
  */
 typedef uint32_t mortise_verdict;
 enum {
@@ -335,7 +340,8 @@ typedef struct mortise_hook_ops {
     /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED. */
     void (*reason)(mortise_hook *hook, const char *text, size_t length);
 
-    /* As in mortise_call_ops.  Memory lives until the hook returns. */
+    /* As in mortise_call_ops; at post_tool_call also "parts", the attachments of the result as in
+     * its item (NULL: it has none).  Memory lives until the hook returns. */
     const char *(*context)(mortise_hook *hook, const char *key);
     void *(*alloc)(mortise_hook *hook, size_t bytes);
 
@@ -346,7 +352,9 @@ typedef struct mortise_hook_ops {
 
     /* prompt_submit: the user's item, which stays a user message.  pre_llm_request: item
      * `index` of this one request; what is stored stays as it is.  The kind of an item, and the
-     * call_id of a call or a result, cannot be changed.  MORTISE_DENIED inside the locked prefix. */
+     * call_id of a call or a result, cannot be changed; of a result's attachments those stay whose
+     * "index" is in its "parts", all without that member.  MORTISE_DENIED inside the locked
+     * prefix. */
     mortise_status (*set_item)(mortise_hook *hook, size_t index, const char *json, size_t length);
     /* pre_llm_request: leaves item `index` out of this one request; a call only together with
      * its result, or the hook has failed. */
@@ -358,7 +366,8 @@ typedef struct mortise_hook_ops {
     mortise_status (*set_arguments)(mortise_hook *hook, const char *json, size_t length);
     /* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND. */
     mortise_status (*respond)(mortise_hook *hook, bool is_error, const char *text, size_t length);
-    /* post_tool_call: what the model will see. */
+    /* post_tool_call: what the model will see.  Attachments stay with the new text, unless it makes
+     * an error of a success: they go with what the hook took away. */
     mortise_status (*set_result)(mortise_hook *hook, bool is_error, const char *text, size_t length);
 
     /* pre_tool_call, post_tool_call: the state of the tool `name` of the hook's own plugin,

@@ -60,6 +60,7 @@
 #else
 
 #include <mortise/declare.h>
+#include <mortise/json.h>
 #include <mortise/plugin.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
@@ -153,6 +154,8 @@
     static const mortise_hooks hook##_hooks = {                                                    \
         .size = sizeof(mortise_hooks), .name = #hook, __VA_ARGS__}
 
+typedef struct mortise_tool_list mortise_tool_list;
+
 /* What a plugin consists of; used as MORTISE_PLUGIN(.name = "text", .tools = …). */
 typedef struct mortise_plugin_parts {
     const char *name;
@@ -163,6 +166,8 @@ typedef struct mortise_plugin_parts {
     /* Makes the state that all tools and hooks of the plugin share: mortise_state(call).
      * Returns NULL after mortise_refuse() when the plugin cannot work.  May be absent.  [load] */
     void *(*open)(const mortise_host *host);
+    /* Makes more tools, after open(), by mortise_add_tool().  May be absent.  [load] */
+    void (*add)(void *state, mortise_tool_list *list);
     /* Gets that state after the last call has ended.  May be absent.  [load] */
     void (*close)(void *state);
     /* Names the type of the state, for mortise_hook_ops.tool_state.  May be absent. */
@@ -234,7 +239,6 @@ MORTISE__SAME_AS_LIST(mortise_booleans);
 /* ---- in a call: results and errors (in the SDK's library) ------------------------------------ */
 
 #define MORTISE__PRINTF(text, first) __attribute__((format(printf, text, first)))
-#define MORTISE__OURS                __attribute__((visibility("hidden")))
 
 /* Sets the result; a second one takes the place of the first.  [thread-safe] */
 MORTISE__OURS mortise_status mortise_reply(mortise_call *call, const char *format, ...)
@@ -255,11 +259,6 @@ MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_categor
 /* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
  * without memory it is the text `null`. */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
-
-/* Writes `text` as a JSON string, quotes included, to `out` of `size` bytes; bytes that are no
- * UTF-8 become U+FFFD.  Returns the length of the whole, as snprintf() does: what is not less
- * than `size` did not fit. */
-MORTISE__OURS size_t mortise_json_quote(char *out, size_t size, const char *text, size_t length);
 
 /* ---- the answer of a MORTISE_FUNCTION ------------------------------------------------------ */
 
@@ -310,25 +309,74 @@ MORTISE__OURS void *mortise_refuse(const mortise_host *host, const char *format,
 MORTISE__OURS void mortise_log(const mortise_host *host, uint32_t level, const char *format, ...)
     MORTISE__PRINTF(3, 4);
 
-/* Read one member of the plugin's configuration.  MORTISE_OK; MORTISE_NOT_FOUND when it is
- * absent or null; MORTISE_INVALID when it is something else or does not fit.  Only MORTISE_OK
- * changes what the last parameters point to.  [thread-safe] */
-MORTISE__OURS mortise_status mortise_config_string(const mortise_host *host, const char *key,
-                                                   char *out, size_t size);
-MORTISE__OURS mortise_status mortise_config_integer(const mortise_host *host, const char *key,
-                                                    int64_t *out);
-MORTISE__OURS mortise_status mortise_config_number(const mortise_host *host, const char *key,
-                                                   double *out);
-MORTISE__OURS mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
-                                                    bool *out);
+/* A tool that is only known while the plugin is loaded, such as one of a bridge.  Texts and lists
+ * are copied; what stays zero is absent. */
+typedef struct mortise_new_tool {
+    const char *name;        /* [A-Za-z0-9_-]{1,64} */
+    const char *description;
+    uint32_t flags;          /* MORTISE_READ_ONLY | … */
+    const char *input_schema; /* a JSON Schema; without one the host warns, and any object is taken */
+    const char *output_schema;
+    const char *title;
+    const char *const *scopes;   /* NULL-terminated */
+    const char *const *examples; /* NULL-terminated */
+    /* `json` is an object that fits the schema, and lives until the call is finished.  [call] */
+    mortise_status (*run)(mortise_call *call, const char *json, void *data);
+    void *data;
+    /* Gets `data`, once: after the last call, before close(), or at once when the tool could not
+     * be added.  May be absent.  [load] */
+    void (*release)(void *data);
+} mortise_new_tool;
 
-/* A list of strings, which ends with NULL, in one block for free(). */
-MORTISE__OURS mortise_status mortise_config_strings(const mortise_host *host, const char *key,
-                                                    char ***out);
+/* In .add: one tool more.  MORTISE_INVALID: it has no name or no function; MORTISE_NO_MEMORY.  The
+ * plugin is refused then, so nothing needs to be done about it.  [load] */
+MORTISE__OURS mortise_status mortise_add_tool(mortise_tool_list *list,
+                                              const mortise_new_tool *tool);
 
 /* What tool_definition() does; MORTISE_PLUGIN() calls it. */
 MORTISE__OURS mortise_plugin *mortise_open_plugin(const mortise_host *host,
                                                   const mortise_plugin_parts *parts);
+
+/* The plugin's section of the configuration, a JSON object.  One member of it is read by
+ * mortise_config_string(), …, which are mortise_json_string(), … over it: MORTISE_NOT_FOUND when it
+ * is absent or null, MORTISE_INVALID when it is something else or does not fit, and only
+ * MORTISE_OK changes what the last parameters point to.  [thread-safe] */
+static inline const char *mortise_config(const mortise_host *host)
+{
+    const char *json = host->config(host);
+    return json ? json : "{}";
+}
+
+static inline mortise_status mortise_config_string(const mortise_host *host, const char *key,
+                                                   char *out, size_t size)
+{
+    return mortise_json_string(mortise_config(host), key, out, size);
+}
+
+static inline mortise_status mortise_config_integer(const mortise_host *host, const char *key,
+                                                    int64_t *out)
+{
+    return mortise_json_integer(mortise_config(host), key, out);
+}
+
+static inline mortise_status mortise_config_number(const mortise_host *host, const char *key,
+                                                   double *out)
+{
+    return mortise_json_number(mortise_config(host), key, out);
+}
+
+static inline mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
+                                                    bool *out)
+{
+    return mortise_json_boolean(mortise_config(host), key, out);
+}
+
+/* A list of texts, which ends with NULL, in one block for free(). */
+static inline mortise_status mortise_config_strings(const mortise_host *host, const char *key,
+                                                    char ***out)
+{
+    return mortise_json_strings(mortise_config(host), key, out);
+}
 
 /* ---- in a call: everything else.  All [thread-safe] until the call is finished ------------- */
 

@@ -159,17 +159,18 @@ static void test_tool_results(void **state)
 {
     (void)state;
     CHECK("{'type':'tool_result','id':'c1','name':'t','success':true,'result':'ok','error':null,"
-          "'duration_ms':1.5,'parts':1}",
+          "'duration_ms':1.5,'parts':[{'mime_type':'image/png','name':'a.png','bytes':67}]}",
           .kind = EVENT_TOOL_RESULT,
           .as.tool_result = {.id = "c1",
                              .name = "t",
                              .success = true,
                              .result = slice_of("ok"),
                              .duration_us = 1500,
-                             .parts = 1});
+                             .parts = &(struct event_part){"image/png", "a.png", NULL, 67},
+                             .part_count = 1});
     CHECK("{'type':'tool_result','id':'c1','name':'t','success':false,'result':'no',"
           "'error':{'category':'not_found','code':'db.row','message':'no'},'duration_ms':0.0,"
-          "'parts':0}",
+          "'parts':[]}",
           .kind = EVENT_TOOL_RESULT,
           .as.tool_result = {.id = "c1",
                              .name = "t",

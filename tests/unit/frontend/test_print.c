@@ -223,10 +223,24 @@ static void test_results(void **state)
         assert_string_equal(noted(), wanted);
         close_stage();
     }
+}
+
+/* F75: a line for each part, whatever its name is. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const struct event_part parts[] = {
+        {"image/png", "a\nb \033[2J.png", NULL, 12345},
+        {"text/plain", NULL, NULL, 1},
+        {"video/mp4", "clip.mp4", "https://example.org/clip", 0}};
     open_stage(PRINT_NORMAL);
     EMIT(.kind = EVENT_TOOL_RESULT,
-         .as.tool_result = {.id = "c", .name = "t", .success = true, .parts = 2});
-    assert_string_equal(noted(), "← t (0 µs)  [2 attached]\n");
+         .as.tool_result = {
+             .id = "c", .name = "t", .success = true, .parts = parts, .part_count = 3});
+    assert_string_equal(noted(), "← t (0 µs) \n"
+                                 "  + image/png, 12.3 kB, 'a b \033[2J.png'\n"
+                                 "  + text/plain, 1 byte\n"
+                                 "  + video/mp4, 'clip.mp4', https://example.org/clip\n");
     close_stage();
 }
 
@@ -462,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_call_arguments_are_no_answer),
         cmocka_unit_test(test_details),
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_unknown_usage),
         cmocka_unit_test(test_long_arguments_are_cut_between_characters),
         cmocka_unit_test(test_what_fits_is_whole),

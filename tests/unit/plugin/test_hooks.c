@@ -178,15 +178,22 @@ static void pre_call(void)
     hooks_pre_tool_call(&setting, &call, &outcome);
 }
 
-static void post_call(void)
+static void post_call_with(const struct attachment *attachments, size_t count)
 {
     call = (struct hook_tool_call){.tool = registry_find(registry, "count"),
                                    .call_id = "c1",
                                    .arguments = bytes("{\"n\":1}"),
                                    .result = bytes("one"),
                                    .error_code = "tool.error",
-                                   .duration_us = 7};
+                                   .duration_us = 7,
+                                   .attachments = attachments,
+                                   .attachment_count = count};
     hooks_post_tool_call(&setting, &call, &outcome);
+}
+
+static void post_call(void)
+{
+    post_call_with(NULL, 0);
 }
 
 static void free_call(void)
@@ -644,6 +651,83 @@ static void test_result_is_changed(void **state)
     free_call();
 }
 
+static struct attachment dot;
+
+/* Seen, without the bytes; gone once the result is an error. */
+static void see_parts(mortise_hook *hook, const void *data)
+{
+    (void)data;
+    assert_string_equal(hook->ops->context(hook, "parts"),
+                        "[{\"index\":0,\"mime_type\":\"image/png\",\"bytes\":3}]");
+}
+
+static void keep_parts(mortise_hook *hook, const void *data)
+{
+    see_parts(hook, data);
+    assert_int_equal(hook->ops->set_result(hook, false, "two", 3), MORTISE_OK);
+}
+
+static void take_parts_away(mortise_hook *hook, const void *data)
+{
+    see_parts(hook, data);
+    assert_int_equal(hook->ops->set_result(hook, true, "no", 2), MORTISE_OK);
+}
+
+static void see_no_parts(mortise_hook *hook, const void *data)
+{
+    (void)data;
+    assert_null(hook->ops->context(hook, "parts"));
+}
+
+/* F75: a guard may look at what goes with a result, and keep it from the model. */
+static void test_parts_of_results(void **state)
+{
+    (void)state;
+    char mime[] = "image/png", bytes[] = "abc";
+    dot = (struct attachment){.mime_type = mime, .data = {bytes, 3}};
+    scripts[0].act = keep_parts;
+    scripts[1].act = see_parts;
+    post_call_with(&dot, 1);
+    assert_int_equal(call.attachment_count, 1);
+    free_call();
+    scripts[0].act = take_parts_away;
+    scripts[1].act = see_no_parts;
+    post_call_with(&dot, 1);
+    assert_int_equal(call.attachment_count, 0);
+    free_call();
+}
+
+static void drop_parts(mortise_hook *hook, const void *data)
+{
+    size_t length;
+    (void)data;
+    assert_null(hook->ops->context(hook, "parts"));
+    assert_has(hook->ops->item(hook, 2, &length), "\"parts\":[{\"index\":0,");
+    assert_int_equal(set_item(hook, 2,
+                              "{\"type\":\"function_call_output\",\"call_id\":\"c1\","
+                              "\"output\":\"x\",\"is_error\":false}"),
+                     MORTISE_OK);
+    assert_has(hook->ops->item(hook, 2, &length), "\"parts\":[{\"index\":0,");
+    assert_int_equal(set_item(hook, 2,
+                              "{\"type\":\"function_call_output\",\"call_id\":\"c1\","
+                              "\"output\":\"x\",\"is_error\":false,\"parts\":[]}"),
+                     MORTISE_OK);
+}
+
+static void test_parts_of_a_request(void **state)
+{
+    (void)state;
+    char mime[] = "image/png", bytes[] = "abc";
+    dot = (struct attachment){.mime_type = mime, .data = {bytes, 3}};
+    scripts[0].act = drop_parts;
+    fill_items();
+    assert_true(item_attach(items.items[2], &dot));
+    hooks_pre_llm_request(&setting, &items, 0, 2, "script/x", &appended, &outcome);
+    went_on();
+    assert_int_equal(items.items[2]->attachment_count, 0);
+    free_items();
+}
+
 /* ---- OnTurnEnd, OnAbort ---- */
 
 static void go_on(mortise_hook *hook, const void *data)
@@ -776,6 +860,8 @@ int main(void)
         TEST(test_respond),
         TEST(test_tool_state),
         TEST(test_result_is_changed),
+        TEST(test_parts_of_results),
+        TEST(test_parts_of_a_request),
         TEST(test_turn_goes_on),
         TEST(test_abort),
         TEST(test_observers_may_fail),

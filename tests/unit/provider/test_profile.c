@@ -201,6 +201,48 @@ static void test_keys_are_secret_and_clean(void **state)
     client_free(client);
 }
 
+/* F75: what is known of models; the user's word counts more, where there is a way at all. */
+static void test_which_models_take_images(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *profile, *model;
+        enum images_choice choice;
+        bool image, pdf;
+    } cases[] = {
+        {"anthropic", "claude-sonnet-4-5", IMAGES_AUTO, true, true},
+        {"anthropic", "claude-2.1", IMAGES_AUTO, false, false},
+        {"anthropic", "glm-5", IMAGES_AUTO, false, false},
+        {"anthropic", "glm-5", IMAGES_ON, true, true},
+        {"anthropic", "claude-sonnet-4-5", IMAGES_OFF, false, false},
+        {"openai", "gpt-4.1", IMAGES_AUTO, true, true},
+        {"openai", "o3", IMAGES_AUTO, true, true},
+        {"openai", "o3-mini", IMAGES_AUTO, false, false},
+        {"openai", "gpt-3.5-turbo", IMAGES_AUTO, false, false},
+        {"openai", "my-own-model", IMAGES_AUTO, false, false},
+        {"ollama", "llava:13b", IMAGES_AUTO, true, false},
+        {"ollama", "gemma3:1b", IMAGES_AUTO, false, false},
+        {"ollama", "gemma3:27b", IMAGES_AUTO, true, false},
+        {"openrouter", "google/gemini-2.5-flash", IMAGES_AUTO, true, true},
+        {"deepseek", "deepseek-chat", IMAGES_AUTO, false, false},
+        {"mistral", "mistral-medium-latest", IMAGES_ON, false, false},
+        {"script", "x", IMAGES_ON, false, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct profile *profile = profile_find(cases[i].profile, strlen(cases[i].profile));
+        const struct part_rules rules =
+            profile_part_rules(profile, cases[i].model, cases[i].choice);
+        assert_int_equal((rules.takes & PART_TAKES_IMAGE) != 0, cases[i].image);
+        assert_int_equal((rules.takes & PART_TAKES_PDF) != 0, cases[i].pdf);
+    }
+    struct error error = ERROR_INIT;
+    struct client_settings settings = {.model = "ollama/tiny", .images = IMAGES_ON};
+    struct client *client = client_new(&settings, &error);
+    assert_non_null(client);
+    assert_int_equal(client->parts.takes, PART_TAKES_IMAGE);
+    client_free(client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +253,7 @@ int main(void)
         cmocka_unit_test_setup(test_names_that_make_no_client, without_variables),
         cmocka_unit_test_setup(test_clients_of_servers, without_variables),
         cmocka_unit_test_setup(test_keys_are_secret_and_clean, without_variables),
+        cmocka_unit_test_setup(test_which_models_take_images, without_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

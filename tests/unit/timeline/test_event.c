@@ -22,6 +22,7 @@
 static const struct error trouble = {
     .kind = ERROR_RATE_LIMIT, .retryable = true, .message = "too many \"requests\""};
 static const char *const tools[] = {"counter", "greet"};
+static const struct event_part parts[] = {{"image/png", "a", NULL, 3}, {"text/css", NULL, "u:v", 0}};
 
 /* Every event that has a JSON form, exactly as cli.md spells it. */
 static const struct {
@@ -76,15 +77,16 @@ static const struct {
     {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", NULL, {0}, NAN, 0}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":null,\"text\":\"\",\"done\":0}"},
     {{.kind = EVENT_TOOL_RESULT,
-      .as.tool_result = {"c1", "greet", true, SLICE("Hi"), NULL, NULL, NULL, 1234567, 2}},
+      .as.tool_result = {"c1", "greet", true, SLICE("Hi"), NULL, NULL, NULL, 1234567, parts, 2}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"greet\",\"success\":true,\"result\":"
-     "\"Hi\",\"error\":null,\"duration_ms\":1234.567,\"parts\":2}"},
+     "\"Hi\",\"error\":null,\"duration_ms\":1234.567,\"parts\":[{\"mime_type\":\"image/png\","
+     "\"name\":\"a\",\"bytes\":3},{\"mime_type\":\"text/css\",\"uri\":\"u:v\"}]}"},
     {{.kind = EVENT_TOOL_RESULT,
       .as.tool_result = {"c1", "db", false, SLICE("locked"), "database", "unavailable", "db.locked",
-                         70, 0}},
+                         70, NULL, 0}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"db\",\"success\":false,\"result\":"
      "\"locked\",\"error\":{\"category\":\"unavailable\",\"code\":\"db.locked\",\"message\":"
-     "\"locked\"},\"duration_ms\":0.070,\"parts\":0}"},
+     "\"locked\"},\"duration_ms\":0.070,\"parts\":[]}"},
     {{.kind = EVENT_HOOK, .as.hook = {"guard", "pre_tool_call", "skip", "not today"}},
      "{\"type\":\"hook\",\"hook\":\"guard\",\"event\":\"pre_tool_call\",\"decision\":\"skip\","
      "\"reason\":\"not today\"}"},

@@ -205,6 +205,7 @@ static void test_large_results_are_whole(void **state)
     registry_unref(registry);
 }
 
+/* F73: parts by their constructors: bytes, a URI, both. */
 static void test_attachments(void **state)
 {
     (void)state;
@@ -218,10 +219,11 @@ static void test_attachments(void **state)
     assert_string_equal(result.attachments[0].name, "dot\xEF\xBF\xBD");
     assert_int_equal(result.attachments[0].data.length, 3);
     assert_memory_equal(result.attachments[0].data.data, "a\0b", 3);
-    assert_string_equal(result.attachments[1].uri, "https://example.org/x");
-    assert_string_equal(result.attachments[1].mime_type, "application/octet-stream");
-    assert_null(result.attachments[1].data.data);
-    assert_int_equal(result.attachments[2].data.length, (size_t)10 << 20);
+    /* F70: those with bytes stand first. */
+    assert_int_equal(result.attachments[1].data.length, (size_t)10 << 20);
+    assert_string_equal(result.attachments[2].uri, "https://example.org/x");
+    assert_string_equal(result.attachments[2].mime_type, "application/octet-stream");
+    assert_null(result.attachments[2].data.data);
     tool_result_release(&result);
     registry_unref(registry);
 }

@@ -2,6 +2,11 @@
 foreach(subject arguments output result call cancel progress strategy)
   mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c LINKS host_tool)
 endforeach()
+mortise_test(unit_tool_parts
+             SOURCES tool/test_parts.c tool/fake.c base/failing.c LINKS host_tool)
+target_include_directories(unit_tool_parts PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../base)
+target_link_options(unit_tool_parts PRIVATE
+  -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 foreach(subject dispatch hooks ends batches)
   mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c tool/scene.c
                LINKS host_tool)
