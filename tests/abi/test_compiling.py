@@ -9,7 +9,6 @@ the linker complains in must say.  It is the only one, unless there is a line `/
 `/* flags: … */` adds options, `/* compiler: c++ */` has it compiled as C++.  Compilers and
 standards that are not there are named and skipped.
 """
-import atexit
 import concurrent.futures
 import os
 import pathlib
@@ -31,6 +30,8 @@ PLUGIN_COMMON = ["-shared", "-fPIC", "-fvisibility=hidden", "-Werror=format",
                  "-Wl,--require-defined=tool_definition",
                  "-Wl,--require-defined=mortise_plugin_stamp"]
 
+SCRATCH = tempfile.TemporaryDirectory()
+
 C_STANDARDS = ["c11", "gnu11", "c17", "c2x", "gnu2x"]
 CXX_STANDARDS = ["c++11", "c++14", "c++17", "c++20", "c++23"]
 C_COMPILERS = ["gcc", "clang"]
@@ -49,9 +50,9 @@ bool knows_finish(const mortise_call_ops *ops)
 """
 
 
-def run(command, text=None):
+def run(command, text=None, cwd=None):
     """The exit status and all output, without the backslashes that gcc puts before quotes."""
-    done = subprocess.run(command, input=text, text=True, capture_output=True,
+    done = subprocess.run(command, input=text, text=True, capture_output=True, cwd=cwd,
                           env={**os.environ, "LC_ALL": "C.UTF-8"})
     return done.returncode, (done.stdout + done.stderr).replace("\\", "")
 
@@ -103,21 +104,23 @@ COMPLAINT = re.compile(r"(error|warning): (?!ld returned|linker command)"
                        r"|undefined (reference|symbol)|required symbol")
 
 
-def compile_library(compiler, sdk):
-    """The objects of the SDK's library; the folder goes with the process."""
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    sources = [str(path) for path in sorted((sdk / "src").glob("*.c"))]
-    subprocess.run([compiler, "-std=c11", "-fPIC", f"-I{sdk}/include", "-c", *sources],
-                   cwd=folder.name, check=True)
-    return [str(path) for path in pathlib.Path(folder.name).glob("*.o")]
+def build_library(compiler, include, sources):
+    """The SDK's library, which is the same for every mistake."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=SCRATCH.name))
+    status, output = run([compiler, "-std=c11", "-c", "-fPIC", "-fvisibility=hidden", include,
+                          *sources], cwd=folder)
+    if status != 0:
+        sys.exit(output)
+    return [str(path) for path in folder.glob("*.o")]
 
 
 def check_mistakes(root):
     sdk = root / "plugin-sdk"
-    compilers = list(available(C_COMPILERS))
-    objects = {compiler: compile_library(compiler, sdk) for compiler in compilers}
-    cases = [(compiler, path) for compiler in compilers
+    include = f"-I{sdk}/include"
+    sources = [str(path) for path in sorted((sdk / "src").glob("*.c"))]
+    library = {compiler: build_library(compiler, include, sources)
+               for compiler in C_COMPILERS if shutil.which(compiler)}
+    cases = [(compiler, path) for compiler in available(C_COMPILERS)
              for path in sorted((root / "tests/abi/mistakes").glob("*.c"))]
 
     def check(case):
@@ -126,10 +129,10 @@ def check_mistakes(root):
         expected = marked(source, "expect")
         flags = (marked(source, "flags") or "").split()
         if marked(source, "compiler") == "c++":
-            command = [compiler, "-x", "c++", "-fsyntax-only", *flags, f"-I{sdk}/include", str(path)]
+            command = [compiler, "-x", "c++", "-fsyntax-only", *flags, include, str(path)]
         else:
             command = [compiler, "-std=c11", *PLUGIN[compiler], *PLUGIN_COMMON, *flags,
-                       f"-I{sdk}/include", str(path), *objects[compiler], "-o", os.devnull]
+                       include, str(path), *library[compiler], "-o", os.devnull]
         status, output = run(command)
         complaints = [line for line in output.splitlines() if COMPLAINT.search(line)]
         if (status != 0 and complaints and expected and re.search(expected, complaints[0])

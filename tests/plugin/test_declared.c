@@ -6,20 +6,22 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/loader.h"
 #include "tool/call.h"
 
+/* PLUGIN_FILE is the shared object, set by the build. */
 static struct registry *load(void)
 {
     struct error error = ERROR_INIT;
-    struct loader loader = {.registry = registry_new()};
-    assert_non_null(loader.registry);
+    struct registry *registry = registry_new();
+    assert_non_null(registry);
+    struct loader loader = {.registry = registry};
     if (!loader_load(&loader, PLUGIN_FILE, &error))
         fail_msg("%s", error.message);
-    return loader.registry;
+    return registry;
 }
 
 static const mortise_tool_meta *meta_of(const struct registry *registry, const char *name)
@@ -30,23 +32,23 @@ static const mortise_tool_meta *meta_of(const struct registry *registry, const c
     return &tool->meta;
 }
 
-static void call_as(const struct call_context *context, struct registry *registry,
-                    const char *tool, const char *json, bool success, const char *expected)
+static void call_holding(const char *const *scopes, struct registry *registry, const char *tool,
+                         const char *json, bool success, const char *expected)
 {
+    const struct call_context context = {.scopes = scopes};
     struct tool_result result = {0};
-    tool_call(registry, tool, json, strlen(json), context, NULL, &result);
+    tool_call(registry, tool, json, strlen(json), &context, NULL, &result);
     assert_string_equal(text_cstr(&result.text), expected);
     assert_int_equal(result.success, success);
     tool_result_release(&result);
 }
 
-/* By somebody who holds every scope. */
+/* A call by somebody who holds every scope. */
 static void call(struct registry *registry, const char *tool, const char *json, bool success,
                  const char *expected)
 {
     static const char *const scopes[] = {"travel", "pay", NULL};
-    const struct call_context context = {.scopes = scopes};
-    call_as(&context, registry, tool, json, success, expected);
+    call_holding(scopes, registry, tool, json, success, expected);
 }
 
 /* F4, F5, F6, F7, T51, T63: one declaration, one schema. */
@@ -108,8 +110,8 @@ static void test_what_is_said_of_tools(void **state)
     assert_string_equal(meta_of(registry, "answers")->title, "All answers");
     assert_string_equal(meta_of(registry, "answers")->description, "Tool: answers");
     assert_null(registry_find(registry, "raw"));
-    call_as(NULL, registry, "book", "{}", false,
-            "Tool 'book' is not allowed here: the caller lacks the scopes travel, pay");
+    call_holding(NULL, registry, "book", "{}", false,
+                 "Tool 'book' is not allowed here: the caller lacks the scopes travel, pay");
     registry_unref(registry);
 }
 
@@ -189,9 +191,9 @@ static void test_with_context_and_without(void **state)
     for (size_t i = 0; i < 2; i++) {
         call(registry, tools[i], "{\"a\":7,\"b\":2}", true, "3.5");
         call(registry, tools[i], "{\"a\":7,\"b\":0}", false,
-             "Execution failed: cannot divide by 0");
+                         "Execution failed: cannot divide by 0");
         call(registry, tools[i], "{\"a\":7}", false,
-             "Invalid argument: 'b' is required (a number)");
+                         "Invalid argument: 'b' is required (a number)");
     }
     assert_string_equal(meta_of(registry, "with_context")->input_schema,
                         meta_of(registry, "without_context")->input_schema);

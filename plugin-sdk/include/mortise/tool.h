@@ -97,6 +97,7 @@
 #define MORTISE_FUNCTION(tool, tool_flags, text, ...)                                              \
     MORTISE_FUNCTION_WITH(tool, (), tool_flags, text, __VA_ARGS__)
 
+/* The same with the words of MORTISE_TOOL_WITH. */
 #define MORTISE_FUNCTION_WITH(tool, words, tool_flags, text, ...)                                  \
     MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
     MORTISE_RECORD(tool, __VA_ARGS__);                                                             \
@@ -114,6 +115,7 @@
 #define MORTISE_TOOL_RAW(tool, tool_flags, text, schema)                                           \
     MORTISE_TOOL_RAW_WITH(tool, (), tool_flags, text, schema)
 
+/* The same with the words of MORTISE_TOOL_WITH. */
 #define MORTISE_TOOL_RAW_WITH(tool, words, tool_flags, text, schema)                               \
     MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
     static mortise_status tool(mortise_call *call, const char *json);                              \
@@ -154,6 +156,7 @@
     static const mortise_hooks hook##_hooks = {                                                    \
         .size = sizeof(mortise_hooks), .name = #hook, __VA_ARGS__}
 
+/* Where .add puts its tools. */
 typedef struct mortise_tool_list mortise_tool_list;
 
 /* What a plugin consists of; used as MORTISE_PLUGIN(.name = "text", .tools = …). */
@@ -205,21 +208,25 @@ typedef struct mortise_plugin_parts {
 
 /* ---- lists in arguments ------------------------------------------------------------------ */
 
+/* A field of kind strings. */
 typedef struct mortise_strings {
     const char *const *items;
     size_t count;
 } mortise_strings;
 
+/* A field of kind integers. */
 typedef struct mortise_integers {
     const int64_t *items;
     size_t count;
 } mortise_integers;
 
+/* A field of kind numbers. */
 typedef struct mortise_numbers {
     const double *items;
     size_t count;
 } mortise_numbers;
 
+/* A field of kind booleans. */
 typedef struct mortise_booleans {
     const bool *items;
     size_t count;
@@ -347,24 +354,28 @@ static inline const char *mortise_config(const mortise_host *host)
     return json ? json : "{}";
 }
 
+/* One member that is a text; it gets a NUL behind it. */
 static inline mortise_status mortise_config_string(const mortise_host *host, const char *key,
                                                    char *out, size_t size)
 {
     return mortise_json_string(mortise_config(host), key, out, size);
 }
 
+/* A whole number. */
 static inline mortise_status mortise_config_integer(const mortise_host *host, const char *key,
                                                     int64_t *out)
 {
     return mortise_json_integer(mortise_config(host), key, out);
 }
 
+/* Any number; never infinite. */
 static inline mortise_status mortise_config_number(const mortise_host *host, const char *key,
                                                    double *out)
 {
     return mortise_json_number(mortise_config(host), key, out);
 }
 
+/* true or false. */
 static inline mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
                                                     bool *out)
 {
@@ -450,7 +461,7 @@ static inline void *mortise_alloc(mortise_call *call, size_t bytes)
     return call->ops->alloc(call, bytes);
 }
 
-/* A file that goes with the result: its bytes (at most 10 MiB), or where it is. */
+/* A file that goes with the result: its bytes, at most 10 MiB. */
 static inline mortise_status mortise_attach_bytes(mortise_call *call, const char *mime_type,
                                                   const char *name, const void *data,
                                                   size_t length)
@@ -461,6 +472,7 @@ static inline mortise_status mortise_attach_bytes(mortise_call *call, const char
                                            : MORTISE_UNSUPPORTED;
 }
 
+/* The same, of a file that is elsewhere. */
 static inline mortise_status mortise_attach_uri(mortise_call *call, const char *mime_type,
                                                 const char *name, const char *uri)
 {
