@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +7,9 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "command/account.h"
-#include "command/caller.h"
+#include "command/app_context.h"
 #include "command/command.h"
 #include "command/signals.h"
 #include "frontend/jsonl.h"
@@ -134,7 +136,7 @@ struct hand_call {
     struct timeline timeline;
     struct print print;
     struct jsonl jsonl;
-    struct caller caller;
+    struct app_context caller;
     char id[ID_SIZE], invocation[ID_SIZE];
     struct text arguments;
     struct dispatch_call call;
@@ -152,7 +154,7 @@ static bool start_call(struct hand_call *hand, struct error *error)
     hand->cancel = cancel_new();
     if (!hand->pool || !hand->cancel)
         return error_memory(error);
-    if (!caller_init(&hand->caller, app, error))
+    if (!app_context_init(&hand->caller, app, error))
         return false;
     id_make(hand->id, "call");
     id_make(hand->invocation, "run");
@@ -211,12 +213,16 @@ static int exit_code_of_call(struct hand_call *hand, enum dispatch_end end,
     return EXIT_HOOK;
 }
 
-/* The result is on standard output as it is; an error is told on standard error. */
+/* The result is on standard output as it is, but for secrets; an error is told on standard
+ * error. */
 static int finish_call(struct hand_call *hand, enum dispatch_end end,
                        const struct hook_outcome *outcome)
 {
     struct tool_result *result = &hand->call.result;
     int code = exit_code_of_call(hand, end, outcome);
+    secret_redact(&result->text);
+    if (result->text.failed)
+        output_fail(&hand->app->out, ENOMEM);
     if (!hand->app->json && result->success) {
         output_foreign(&hand->app->out, text_cstr(&result->text), result->text.length);
         output_end_line(&hand->app->out);
@@ -290,7 +296,7 @@ static int call(struct app *app, struct registry *registry, const char *name, co
     if (pool_free(hand.pool, POOL_GRACE_MS) > 0)
         registry_ref(registry); /* a tool that did not stop still uses it */
     cancel_unref(hand.cancel);
-    caller_release(&hand.caller);
+    app_context_release(&hand.caller);
     print_release(&hand.print);
     jsonl_release(&hand.jsonl);
     timeline_release(&hand.timeline);

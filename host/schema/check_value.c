@@ -77,7 +77,8 @@ static void put_json(struct problems *problems, const json_t *value, size_t max)
 /* Also false, and the check stopped, when it takes too much work. */
 static bool is_same(struct check *check, const json_t *a, const json_t *b)
 {
-    return equal(a, b, &check->budget) & check_spend(check, 0);
+    bool same = equal(a, b, &check->budget);
+    return check_spend(check, 0) && same;
 }
 
 bool check_enum(struct check *check, const struct at *at, const struct rule *rule)

@@ -11,7 +11,7 @@
 /* Backtracking from one start; about 20 ms. */
 #define MATCH_LIMIT    1000000u
 #define HEAP_KIB       (64u * 1024)
-#define TIME_NS        INT64_C(200000000)
+#define TIME_NS        INT64_C(500000000)
 /* Reading the clock of a thread costs as much as some matches. */
 #define TICKS_PER_LOOK 16
 

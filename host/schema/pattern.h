@@ -21,8 +21,8 @@
 
 struct pattern;
 
-/* What several matches may take together: about 200 ms of the thread's processor time.  Starts
- * zeroed; stays with one thread. */
+/* What several matches may take together: about half a second of the thread's processor time.
+ * Starts zeroed; stays with one thread. */
 struct pattern_clock {
     unsigned ticks;
     int64_t end_ns; /* 0: the clock was not looked at yet */

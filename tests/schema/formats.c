@@ -1,4 +1,4 @@
-/* The official suite's tests of the formats that are checked (F14). */
+/* The official suite's tests of the formats that are checked (R12). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

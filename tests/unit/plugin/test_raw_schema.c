@@ -1,4 +1,4 @@
-/* The schemas that authors write by hand: read when their plugin is loaded (T3, R12). */
+/* The schemas that authors write by hand: read when their plugin is loaded (R12). */
 #include "../base/failing.h"
 #include "cmocka_all.h"
 #include "sample.h"

@@ -1,4 +1,4 @@
-/* The regular expressions of JSON Schema (F14, R12): what they mean, and that none runs for ever.
+/* The regular expressions of JSON Schema (R12): what they mean, and that none runs for ever.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -153,7 +153,7 @@ static void test_no_hang(void **state)
             assert_int_equal(error.kind, ERROR_LIMIT);
             assert_string_equal(error.message, "matching it takes more work than is allowed");
         }
-        assert_in_range(thread_ms() - begin_ms, 0, 2000);
+        assert_in_range(thread_ms() - begin_ms, 0, 3000);
         pattern_free(pattern);
     }
     free(text);
@@ -171,7 +171,7 @@ static void test_one_clock(void **state)
     for (int i = 0; done && i < 100000; i++)
         done = pattern_matches(pattern, "aaaaaaaaaaaaaaa!", 16, &clock, &matches, &error);
     assert_false(done);
-    assert_in_range(thread_ms() - begin_ms, 100, 2000);
+    assert_in_range(thread_ms() - begin_ms, 250, 3000);
     pattern_free(pattern);
 }
 

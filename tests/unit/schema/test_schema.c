@@ -190,11 +190,36 @@ static void test_older_drafts(void **state)
                     BAD("'t[1]' is not allowed\n") BAD("'u' is required"));
 }
 
+static bool has_pcre2(void)
+{
+    char line[512];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps))
+        found |= strstr(line, "libpcre2") != NULL;
+    fclose(maps);
+    return found;
+}
+
+/* Only who has a pattern pays for the library.  The first of all tests. */
+static void test_library_on_first_need(void **state)
+{
+    (void)state;
+    case_expect("{\"minLength\":1}", "\"x\"", PROBLEM_ARGUMENTS, "");
+    assert_false(has_pcre2());
+    case_expect("{\"pattern\":\"x\"}", "\"x\"", PROBLEM_ARGUMENTS, "");
+    assert_true(has_pcre2());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_tool),       cmocka_unit_test(test_each_keyword),
-        cmocka_unit_test(test_the_nearest),  cmocka_unit_test(test_results),
+        cmocka_unit_test(test_library_on_first_need),
+        cmocka_unit_test(test_a_tool),
+        cmocka_unit_test(test_each_keyword),
+        cmocka_unit_test(test_the_nearest),
+        cmocka_unit_test(test_results),
         cmocka_unit_test(test_older_drafts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

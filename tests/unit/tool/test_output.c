@@ -1,4 +1,4 @@
-/* A JSON result is what its tool's output schema says, or it is an error (F22, F65). */
+/* A JSON result is what its tool's output schema says, or it is an error (F22, R12). */
 #include "fake.h"
 
 static const char *result;
@@ -58,6 +58,18 @@ static void test_results(void **state)
     expect("answer", "[]", BAD "the result must be of type object, got []");
 }
 
+/* What goes with a result is taken out of it before. */
+static void test_with_parts(void **state)
+{
+    (void)state;
+    struct registry *registry = fake_registry(tools, NULL);
+    type = MORTISE_JSON_RESULT;
+    result = "{\"degrees\":1,\"file_data\":[{\"mime_type\":\"text/plain\",\"uri\":\"https://"
+             "example.com/a\"}]}";
+    assert_answer(registry, "answer", "{}", "{\"degrees\":1}");
+    registry_unref(registry);
+}
+
 /* Nobody reads what no schema describes; text is no JSON. */
 static void test_what_is_not_read(void **state)
 {
@@ -73,6 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_with_parts),
         cmocka_unit_test(test_what_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
