@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/secret.h"
@@ -15,6 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*before_line)(void *argument);
 static void *before_argument;
 static pthread_t before_thread;
+static atomic_bool erases;
 
 void log_set_level(enum log_level level)
 {
@@ -35,14 +38,22 @@ void log_set_before(void (*before)(void *argument), void *argument)
     pthread_mutex_unlock(&lock);
 }
 
-static void write_line(const char *line, size_t length)
+void log_set_erase(bool erase)
 {
+    atomic_store(&erases, erase);
+}
+
+static void write_line(char *line, size_t length)
+{
+    static char erase[] = "\r\033[K";
+    struct iovec parts[] = {{erase, sizeof(erase) - 1}, {line, length}};
     pthread_mutex_lock(&lock);
     if (before_line && pthread_equal(before_thread, pthread_self()))
         before_line(before_argument);
+    bool erased = !atomic_load(&erases);
     ssize_t written;
     do {
-        written = write(STDERR_FILENO, line, length);
+        written = writev(STDERR_FILENO, parts + erased, 2 - erased);
     } while (written < 0 && errno == EINTR);
     pthread_mutex_unlock(&lock);
 }
@@ -99,7 +110,7 @@ void log_line(enum log_level level, const char *format, ...)
     append_indented(&line, &visible);
     text_putc(&line, '\n');
 
-    static const char no_memory[] = "mortise: out of memory\n";
+    static char no_memory[] = "mortise: out of memory\n";
     if (line.failed)
         write_line(no_memory, sizeof(no_memory) - 1);
     else

@@ -7,6 +7,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTE, LOG_DEBUG };
@@ -17,6 +18,9 @@ enum log_level log_level(void);
 /* Called right before a line of this thread is written, so that a front end can finish its
  * own line first.  Lines of other threads are written without. */
 void log_set_before(void (*before)(void *argument), void *argument);
+
+/* Whether standard error is in a line that a line of another thread shall erase. */
+void log_set_erase(bool erase);
 
 /* "mortise: MESSAGE", or "mortise: warning: MESSAGE", …  Further lines of a message are
  * indented. */

@@ -255,41 +255,6 @@ void app_unknown_tool(const struct registry *registry, const char *name, struct 
         error_set(error, ERROR_USAGE, "tool '%s' not found; `mortise tools` lists them", name);
 }
 
-/* ---- the caller ---- */
-
-bool app_context(const struct app *app, struct call_context *context)
-{
-    const struct settings *settings = &app->settings;
-    const char *scopes = settings_text(settings, SETTING_SCOPES);
-    *context = (struct call_context){
-        .user = settings_text(settings, SETTING_USER),
-        .tenant = settings_text(settings, SETTING_TENANT),
-        .agent = settings_text(settings, SETTING_AGENT),
-    };
-    if (!scopes)
-        return true;
-    /* One block: the pointers, then the text that they point into. */
-    size_t most = strlen(scopes) / 2 + 2;
-    char **list = calloc(1, most * sizeof(*list) + strlen(scopes) + 1);
-    if (!list)
-        return false;
-    char *copy = (char *)(list + most);
-    memcpy(copy, scopes, strlen(scopes) + 1);
-    char *rest = copy;
-    size_t count = 0;
-    for (char *scope; (scope = strsep(&rest, ","));)
-        if (*scope)
-            list[count++] = scope;
-    context->scopes = (const char *const *)list;
-    return true;
-}
-
-void app_context_release(struct call_context *context)
-{
-    free((void *)(uintptr_t)context->scopes);
-    context->scopes = NULL;
-}
-
 int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback)
 {
     double seconds = settings_number(&app->settings, id, -1);

@@ -60,11 +60,6 @@ bool app_offers(void *app, const struct tool *tool);
 /* Warns of each glob of --tools that matches no tool. */
 void app_check_globs(const struct app *app, const struct registry *registry);
 
-/* Who calls, by the settings.  `scopes` is malloc'ed by the first call and freed by
- * app_context_release(). */
-bool app_context(const struct app *app, struct call_context *context);
-void app_context_release(struct call_context *context);
-
 /* A setting in seconds, as milliseconds. */
 int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fallback);
 /* A whole number; what does not fit is as large as can be. */

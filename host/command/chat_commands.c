@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/suggest.h"
+#include "command/account.h"
 #include "command/chat.h"
 #include "command/command.h"
 #include "conversation/item_view.h"
@@ -50,27 +51,39 @@ static void help(struct chat *chat, const char *operand)
                     "Pasted lines stay together until you press Enter.\n");
 }
 
+static void list_tool(struct output *out, const struct tool *tool, bool whole)
+{
+    const char *description = tool->meta.description;
+    output_printf(out, "  %s  ", tool->name);
+    output_foreign(out, description, whole ? strlen(description) : strcspn(description, "\n"));
+    output_own(out, "\n");
+    if (whole) {
+        output_foreign(out, tool->meta.input_schema, strlen(tool->meta.input_schema));
+        output_end_line(out);
+    }
+}
+
+/* With what the tools did since this chat began. */
 static void tools(struct chat *chat, const char *operand)
 {
     const struct registry *registry = worker_registry(chat->conversation->worker);
     struct output *out = told(chat);
+    struct account_table table = {0};
+    struct account_sum sum;
+    struct error error;
     size_t shown = 0;
     for (size_t i = 0; i < registry_tool_count(registry); i++) {
         const struct tool *tool = registry_tool(registry, i);
         if (!app_offers(chat->app, tool) || (*operand && strcmp(operand, tool->name) != 0))
             continue;
-        const char *description = tool->meta.description;
-        output_printf(out, "  %s  ", tool->name);
-        output_foreign(out, description,
-                       *operand ? strlen(description) : strcspn(description, "\n"));
-        output_own(out, "\n");
-        if (*operand) {
-            output_foreign(out, tool->meta.input_schema, strlen(tool->meta.input_schema));
-            output_end_line(out);
-        }
+        list_tool(out, tool, *operand);
+        account_read(tool->account, &sum);
+        if (sum.calls)
+            account_table_add(&table, tool->name, &sum);
         shown++;
     }
-    struct error error;
+    output_own(out, table.rows ? "what they did so far\n" : "");
+    account_table_show(&table, out);
     if (shown == 0 && *operand) {
         app_unknown_tool(registry, operand, &error);
         tell_error(chat, &error);
@@ -271,7 +284,7 @@ static void save(struct chat *chat, const char *path)
 
 static const struct chat_command commands[] = {
     {"/help", "", "this", help},
-    {"/tools", "[NAME]", "what the model can call; one with its arguments", tools},
+    {"/tools", "[NAME]", "what the model can call, and did; one with its arguments", tools},
     {"/model", "[NAME]", "the model; another one goes on with this conversation", model},
     {"/system", "[TEXT]", "the system prompt; another one; `none` for none", system_prompt},
     {"/clear", "", "forget what was said", clear},

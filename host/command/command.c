@@ -10,8 +10,10 @@ static const struct command commands[] = {
     {"chat", "", "talk with the model; /help tells what can be done there", command_chat},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
      command_tools},
-    {"plugins", "[list | show NAME | check FILE...]",
-     "what was loaded, what was refused and why; check a file without running it", command_plugins},
+    {"plugins", "[list | show NAME | check FILE... | reset NAME]",
+     "what was loaded, what was refused and why, and what its tools did so far (reset: forget\n"
+     "      that); check a file without running it",
+     command_plugins},
     {"hooks", "", "every hook event and who takes it, in order", command_hooks},
     {"providers", "", "the providers, and the variables they read", command_providers},
     {"new", "tool|hook NAME", "a folder with a plugin that builds, and its test", command_new},

@@ -228,7 +228,7 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
         .max_turns = app_unsigned(app, SETTING_MAX_TURNS, 100),
         .max_run_tokens = settings_whole(&app->settings, SETTING_MAX_RUN_TOKENS, 0),
         .timeout_ms = app_milliseconds(app, SETTING_TIMEOUT, -1),
-        .context = c->context,
+        .context = c->caller.context,
         .offered = app_offers,
         .offered_data = app,
         .result_limit = result_limit,
@@ -295,9 +295,11 @@ bool conversation_prepare(struct conversation *c, struct error *error)
         return false;
     c->cancel = cancel_new();
     c->pool = pool_new(POOL_THREADS);
-    if (!c->cancel || !c->pool || !app_context(app, &c->context))
+    if (!c->cancel || !c->pool)
         return error_memory(error);
-    c->context.session = conversation_session(c);
+    if (!caller_init(&c->caller, app, error))
+        return false;
+    c->caller.context.session = conversation_session(c);
     signals_watch(c->cancel);
     c->worker = make_worker(c, c->client, c->cancel, error);
     if (!c->worker || !restore(c, error) || !attach_frontend(c, c->worker, error))
@@ -378,7 +380,7 @@ void conversation_release(struct conversation *c)
     if (c->store)
         store_journal_release(&c->journal);
     store_close(c->store);
-    app_context_release(&c->context);
+    caller_release(&c->caller);
     print_release(&c->print);
     jsonl_release(&c->jsonl);
     text_release(&c->model);

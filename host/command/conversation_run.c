@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "command/account.h"
 #include "command/conversation.h"
 #include "command/signals.h"
 
@@ -29,7 +30,7 @@ static int exit_code_of_run(const struct worker_result *result)
 }
 
 static struct event result_event(const struct conversation *c, const struct worker_result *result,
-                                 int code)
+                                 int code, const struct account_news *news)
 {
     return (struct event){
         .kind = EVENT_RESULT,
@@ -39,7 +40,9 @@ static struct event result_event(const struct conversation *c, const struct work
                       .session = conversation_session(c),
                       .turns = result->turns,
                       .usage = result->usage,
-                      .duration_ms = result->duration_ms},
+                      .duration_ms = result->duration_ms,
+                      .tools = news->usage,
+                      .tool_count = news->count},
     };
 }
 
@@ -48,7 +51,8 @@ static void tell_early_failure(struct conversation *c, const struct error *error
 {
     struct timeline timeline;
     struct worker_result nothing = {.status = WORKER_FAILED, .usage = USAGE_INIT};
-    struct event result = result_event(c, &nothing, (int)exit_code_of(error->kind));
+    const struct account_news none = {0};
+    struct event result = result_event(c, &nothing, (int)exit_code_of(error->kind), &none);
     jsonl_release(&c->jsonl);
     timeline_init(&timeline);
     if (jsonl_register(&c->jsonl, &c->app->out, &timeline)) {
@@ -129,8 +133,12 @@ static int run(struct conversation *c, const char *prompt, size_t length)
     bool stored = set_state(c, state, &error);
     if (!stored && code == EXIT_FINISHED)
         code = (int)exit_code_of(error.kind);
-    struct event event = result_event(c, result, code);
+    struct account_news news;
+    account_news_take(&news, worker_registry(c->worker));
+    struct event event = result_event(c, result, code, &news);
     timeline_emit(worker_timeline(c->worker), &event);
+    account_news_keep(&news, c->app);
+    account_news_release(&news);
     if (result->error.kind != ERROR_NONE && !c->app->out.failed)
         log_error("%s", result->error.message);
     else if (!stored)
@@ -164,7 +172,8 @@ static int end_what_was_answered(struct conversation *c, const struct item *answ
     item_append_text(answer, &c->result.text);
     if (!set_state(c, SESSION_IDLE, &error))
         return conversation_failed(c, &error);
-    struct event event = result_event(c, &c->result, EXIT_FINISHED);
+    const struct account_news none = {0};
+    struct event event = result_event(c, &c->result, EXIT_FINISHED, &none);
     timeline_emit(worker_timeline(c->worker), &event);
     if (!c->app->json) {
         output_foreign(&c->app->out, text_cstr(&c->result.text), c->result.text.length);

@@ -2,6 +2,7 @@
 
 #include "base/json_write.h"
 #include "base/log.h"
+#include "command/account.h"
 #include "command/command.h"
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
@@ -16,7 +17,27 @@ static void list_loaded(struct app *app, const struct plugin *plugin)
     output_own(&app->out, "\n");
 }
 
-static void list_loaded_json(struct app *app, const struct plugin *plugin)
+/* What is known of each tool that was ever called. */
+static void put_account(struct text *line, const struct registry *registry,
+                        const struct plugin *plugin, const json_t *book)
+{
+    const struct tool *tool;
+    struct account_sum sum;
+    json_put_key(line, "account");
+    text_putc(line, '[');
+    for (size_t i = 0; (tool = registry_tool(registry, i)); i++) {
+        if (tool->plugin != plugin || !account_of(book, tool, &sum))
+            continue;
+        text_puts(line, line->data[line->length - 1] == '[' ? "{" : ",{");
+        json_put_string(line, "tool", tool->name);
+        account_put_json(line, &sum);
+        text_putc(line, '}');
+    }
+    text_putc(line, ']');
+}
+
+static void list_loaded_json(struct app *app, const struct registry *registry,
+                             const struct plugin *plugin, const json_t *book)
 {
     struct text line = TEXT_INIT;
     text_putc(&line, '{');
@@ -26,6 +47,7 @@ static void list_loaded_json(struct app *app, const struct plugin *plugin)
     json_put_boolean(&line, "loaded", true);
     json_put_integer(&line, "tools", (int64_t)plugin->tool_count);
     json_put_integer(&line, "hooks", (int64_t)plugin->hook_count);
+    put_account(&line, registry, plugin, book);
     app_print_json(app, &line);
 }
 
@@ -44,13 +66,15 @@ static int list(struct app *app, const struct registry *registry)
 {
     const struct plugin *plugin;
     const struct refusal *refusal;
+    json_t *book = app->json ? account_book() : NULL;
     for (size_t i = 0; (plugin = registry_plugin(registry, i)); i++)
         if (app->json)
-            list_loaded_json(app, plugin);
+            list_loaded_json(app, registry, plugin, book);
         else
             list_loaded(app, plugin);
     for (size_t i = 0; app->json && (refusal = registry_refusal(registry, i)); i++)
         list_refused_json(app, refusal);
+    json_decref(book);
     return app_flush(app);
 }
 
@@ -72,17 +96,24 @@ static void show_hook(struct app *app, const struct hook *hook)
     output_own(&app->out, "\n");
 }
 
-static int show(struct app *app, const struct registry *registry, const char *name)
+static void show_account(struct app *app, const struct registry *registry,
+                         const struct plugin *plugin, const json_t *book)
 {
-    struct error error;
-    const struct plugin *plugin = find(registry, name);
+    struct account_table table = {0};
+    const struct tool *tool;
+    struct account_sum sum;
+    for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
+        if (tool->plugin == plugin && account_of(book, tool, &sum))
+            account_table_add(&table, tool->name, &sum);
+    output_own(&app->out, table.rows ? "account\n" : "");
+    account_table_show(&table, &app->out);
+}
+
+static void show_plugin(struct app *app, const struct registry *registry,
+                        const struct plugin *plugin)
+{
     const struct tool *tool;
     const struct hook *hook;
-    if (!plugin) {
-        error_set(&error, ERROR_USAGE, "plugin '%s' is not loaded; `mortise plugins` lists them",
-                  name);
-        return app_fail(app, &error);
-    }
     output_printf(&app->out, "%s %s\nfile     ", plugin->name,
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
@@ -97,6 +128,25 @@ static int show(struct app *app, const struct registry *registry, const char *na
     for (size_t i = 0; (hook = registry_hook(registry, i)); i++)
         if (hook->plugin == plugin)
             show_hook(app, hook);
+}
+
+static int show(struct app *app, const struct registry *registry, const char *name)
+{
+    struct error error;
+    const struct plugin *plugin = find(registry, name);
+    if (!plugin) {
+        error_set(&error, ERROR_USAGE, "plugin '%s' is not loaded; `mortise plugins` lists them",
+                  name);
+        return app_fail(app, &error);
+    }
+    json_t *book = account_book();
+    if (app->json) {
+        list_loaded_json(app, registry, plugin, book);
+    } else {
+        show_plugin(app, registry, plugin);
+        show_account(app, registry, plugin, book);
+    }
+    json_decref(book);
     return app_flush(app);
 }
 
@@ -127,6 +177,8 @@ int command_plugins(struct app *app, int count, char **operands)
     struct error error;
     if (strcmp(verb, "check") == 0 && count > 1)
         return check(app, count - 1, operands + 1);
+    if (strcmp(verb, "reset") == 0 && count == 2)
+        return account_forget(app, operands[1]);
     if (!is_show && (strcmp(verb, "list") != 0 || count > 1))
         return command_usage(app, "plugins", "unknown words after 'plugins'");
     struct registry *registry = app_load(app, &error);

@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "command/account.h"
+#include "command/caller.h"
 #include "command/command.h"
 #include "command/signals.h"
 #include "frontend/jsonl.h"
@@ -133,15 +136,15 @@ struct hand_call {
     struct timeline timeline;
     struct print print;
     struct jsonl jsonl;
-    struct call_context context;
+    struct caller caller;
+    char id[ID_SIZE], invocation[ID_SIZE];
     struct text arguments;
     struct dispatch_call call;
 };
 
-static const char *no_hook_context(void *data, const char *key)
+static const char *hook_context(void *data, const char *key, struct arena *memory)
 {
-    const struct call_context *context = data;
-    return strcmp(key, "agent") == 0 ? context->agent : NULL;
+    return context_get(data, key, memory);
 }
 
 static bool start_call(struct hand_call *hand, struct error *error)
@@ -149,8 +152,14 @@ static bool start_call(struct hand_call *hand, struct error *error)
     struct app *app = hand->app;
     hand->pool = pool_new(1);
     hand->cancel = cancel_new();
-    if (!hand->pool || !hand->cancel || !app_context(app, &hand->context))
+    if (!hand->pool || !hand->cancel)
         return error_memory(error);
+    if (!caller_init(&hand->caller, app, error))
+        return false;
+    id_make(hand->id, "call");
+    id_make(hand->invocation, "run");
+    hand->caller.context.session = settings_text(&app->settings, SETTING_SESSION);
+    hand->caller.context.invocation = hand->invocation;
     signals_watch(hand->cancel);
     enum print_detail detail =
         settings_flag(&app->settings, SETTING_QUIET) ? PRINT_QUIET : PRINT_NORMAL;
@@ -165,8 +174,8 @@ static enum dispatch_end dispatch_by_hand(struct hand_call *hand, struct hook_ou
     const struct hook_setting hooks = {
         .registry = hand->registry,
         .timeline = &hand->timeline,
-        .context = no_hook_context,
-        .context_data = &hand->context,
+        .context = hook_context,
+        .context_data = &hand->caller.context,
     };
     int64_t timeout_ms = app_milliseconds(hand->app, SETTING_TIMEOUT, -1);
     const struct dispatch dispatch = {
@@ -174,7 +183,7 @@ static enum dispatch_end dispatch_by_hand(struct hand_call *hand, struct hook_ou
         .pool = hand->pool,
         .timeline = &hand->timeline,
         .hooks = &hooks,
-        .context = &hand->context,
+        .context = &hand->caller.context,
         .cancel = hand->cancel,
         .deadline_ms = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms,
         .grace_ms = CANCEL_GRACE_MS,
@@ -224,6 +233,14 @@ static int finish_call(struct hand_call *hand, enum dispatch_end end,
     return flushed ? flushed : code;
 }
 
+static void keep_account(const struct hand_call *hand)
+{
+    struct account_news news;
+    account_news_take(&news, hand->registry);
+    account_news_keep(&news, hand->app);
+    account_news_release(&news);
+}
+
 static int run_call(struct hand_call *hand)
 {
     struct error error;
@@ -233,19 +250,22 @@ static int run_call(struct hand_call *hand)
     struct text repaired = TEXT_INIT;
     if (!start_call(hand, &error))
         return app_fail(hand->app, &error);
-    call->id = "call_by_hand";
+    call->id = hand->id;
     call->valid =
         arguments_repair(text_cstr(&hand->arguments), hand->arguments.length, &repaired, &reason);
     const struct text *text = call->valid ? &repaired : &hand->arguments;
     call->arguments = (struct slice){text_cstr(text), text->length};
     call->invalid_reason = reason.message;
-    timeline_emit(&hand->timeline, &(struct event){.kind = EVENT_TOOL_CALL,
-                                                   .as.tool_call = {.id = call->id,
-                                                                    .name = call->name,
-                                                                    .arguments = call->arguments,
-                                                                    .valid = call->valid}});
+    struct event event = {.kind = EVENT_TOOL_CALL};
+    event.as.tool_call.id = call->id;
+    event.as.tool_call.name = call->name;
+    event.as.tool_call.arguments = call->arguments;
+    event.as.tool_call.valid = call->valid;
+    event.as.tool_call.long_running = tool_is_long_running(hand->registry, call->name);
+    timeline_emit(&hand->timeline, &event);
     enum dispatch_end end = dispatch_by_hand(hand, &outcome);
     int code = finish_call(hand, end, &outcome);
+    keep_account(hand);
     text_release(&repaired);
     return code;
 }
@@ -276,7 +296,7 @@ static int call(struct app *app, struct registry *registry, const char *name, co
     if (pool_free(hand.pool, POOL_GRACE_MS) > 0)
         registry_ref(registry); /* a tool that did not stop still uses it */
     cancel_unref(hand.cancel);
-    app_context_release(&hand.context);
+    caller_release(&hand.caller);
     print_release(&hand.print);
     jsonl_release(&hand.jsonl);
     timeline_release(&hand.timeline);

@@ -87,6 +87,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "go on with the latest session of this folder")                                              \
     X(NO_SESSION, "no-session", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
       "keep no session")                                                                           \
+    X(NO_ACCOUNT, "no-account", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                        \
+      "do not count what the tools do (see `mortise plugins show`)")                               \
     X(JSON, "json", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                     \
       "events as JSON lines on standard output")                                                   \
     X(QUIET, "quiet", 'q', NULL, SETTING_FLAG, PROJECT_OK, "false", "show the answer only")        \
@@ -100,8 +102,14 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
     X(TENANT, "tenant", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "for whom, as tools are told")     \
     X(AGENT, "agent", 0, "NAME", SETTING_TEXT, USER_ONLY, "mortise",                               \
       "the agent's name, as tools are told")                                                       \
+    X(APP, "app", 0, "NAME", SETTING_TEXT, USER_ONLY, NULL,                                        \
+      "the application's name, as tools are told; else the agent's")                               \
+    X(METADATA, "metadata", 0, "KEY=VALUE", SETTING_LIST, USER_ONLY, NULL,                         \
+      "what tools and hooks may ask for by this key (repeatable)")                                 \
     X(SCOPES, "scopes", 0, "SCOPE,...", SETTING_TEXT, USER_ONLY, NULL,                             \
-      "what tools that require scopes may do")
+      "what tools that require scopes may do")                                                     \
+    X(WORKSPACE, "workspace", 0, "DIR", SETTING_TEXT, USER_ONLY, NULL,                             \
+      "the folder that tools work in; else the current one")
 
 enum setting_id {
 #define X(id, ...) SETTING_##id,

@@ -2,14 +2,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "base/utf8.h"
 #include "frontend/markdown_span.h"
 #include "frontend/markdown_text.h"
 
 enum {
-    DEFAULT_WIDTH = 80,
     NARROWEST = 20,
     WIDEST = 1000,
     LARGEST_TABLE = 256 << 10
@@ -37,10 +35,8 @@ void markdown_release(struct markdown *markdown)
 
 static unsigned terminal_width(const struct output *output)
 {
-    struct winsize size = {0};
-    if (ioctl(output->fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return DEFAULT_WIDTH;
-    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col > WIDEST ? WIDEST : size.ws_col;
+    unsigned width = output_width(output);
+    return width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
 }
 
 /* ---- how lines begin ---- */

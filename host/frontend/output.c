@@ -4,11 +4,15 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/utf8.h"
 
-enum { FLUSH_ABOVE = 16 << 10 };
+#define ERASE_LINE "\r\033[K"
+
+enum { FLUSH_ABOVE = 16 << 10, DEFAULT_WIDTH = 80 };
 
 enum color_choice color_parse(const char *name)
 {
@@ -17,25 +21,25 @@ enum color_choice color_parse(const char *name)
     return name && strcmp(name, "never") == 0 ? COLOR_NEVER : COLOR_AUTO;
 }
 
+static bool understands_escapes(const struct output *output)
+{
+    const char *term = getenv("TERM");
+    return output->terminal && term && *term && strcmp(term, "dumb") != 0;
+}
+
 static bool wants_color(const struct output *output, enum color_choice choice)
 {
     const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
     if (choice != COLOR_AUTO)
         return choice == COLOR_ALWAYS;
-    return output->terminal && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    return understands_escapes(output) && !(no_color && *no_color);
 }
 
 void output_init(struct output *output, int fd, enum color_choice choice)
 {
     *output = (struct output){.fd = fd, .terminal = isatty(fd) == 1, .at_line_start = true};
     output->color = wants_color(output, choice);
-}
-
-void output_release(struct output *output)
-{
-    output_flush(output);
-    text_release(&output->buffer);
+    output->erases = understands_escapes(output);
 }
 
 void output_fail(struct output *output, int failure)
@@ -77,8 +81,57 @@ static void appended(struct output *output, size_t before)
         output_flush(output);
 }
 
+/* ---- the transient line ---- */
+
+static void leave_transient(struct output *output)
+{
+    if (!output->transient)
+        return;
+    output->transient = false;
+    log_set_erase(false);
+    text_puts(&output->buffer, ERASE_LINE);
+}
+
+void output_transient(struct output *output, const char *text, size_t length)
+{
+    if (!output->erases)
+        return;
+    if (!output->transient)
+        output_end_line(output);
+    output_dim(output);
+    text_puts(&output->buffer, "\r");
+    text_append(&output->buffer, text, length);
+    output_plain(output);
+    text_puts(&output->buffer, "\033[K");
+    output->transient = true;
+    log_set_erase(true); /* another thread's line would go on in this one */
+    output_flush(output);
+}
+
+void output_erase(struct output *output)
+{
+    leave_transient(output);
+    output_flush(output);
+}
+
+void output_release(struct output *output)
+{
+    output_erase(output);
+    text_release(&output->buffer);
+}
+
+unsigned output_width(const struct output *output)
+{
+    struct winsize size = {0};
+    bool known = ioctl(output->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : DEFAULT_WIDTH;
+}
+
+/* ---- what stays ---- */
+
 void output_foreign(struct output *output, const char *data, size_t length)
 {
+    leave_transient(output);
     size_t before = output->buffer.length;
     if (output->terminal)
         utf8_append_visible(&output->buffer, data, length);
@@ -89,6 +142,7 @@ void output_foreign(struct output *output, const char *data, size_t length)
 
 void output_own(struct output *output, const char *text)
 {
+    leave_transient(output);
     size_t before = output->buffer.length;
     text_puts(&output->buffer, text);
     appended(output, before);
@@ -96,6 +150,7 @@ void output_own(struct output *output, const char *text)
 
 void output_printf(struct output *output, const char *format, ...)
 {
+    leave_transient(output);
     size_t before = output->buffer.length;
     va_list arguments;
     va_start(arguments, format);
@@ -123,6 +178,7 @@ void output_plain(struct output *output)
 
 void output_end_line(struct output *output)
 {
+    leave_transient(output);
     if (!output->at_line_start)
         output_own(output, "\n");
 }

@@ -16,6 +16,8 @@ struct output {
     int fd;
     bool terminal;
     bool color;        /* escape sequences of the host's own may be written */
+    bool erases;       /* a terminal that can erase a line */
+    bool transient;    /* the cursor is in a line that output_transient() wrote */
     bool failed;       /* a write failed: the reader is gone or the disk is full */
     int failure;       /* its errno */
     bool at_line_start;
@@ -42,6 +44,13 @@ void output_plain(struct output *output);
 void output_end_line(struct output *output);
 /* What was to be written could not even be made: `failed`, with this errno. */
 void output_fail(struct output *output, int failure);
+/* A line that stays only until something else is written, or until the next one: visible text
+ * that fits into one row.  Nothing happens where lines cannot be erased. */
+void output_transient(struct output *output, const char *text, size_t length);
+/* Erases that line now, so that another stream may write to the terminal. */
+void output_erase(struct output *output);
+/* The columns of the terminal; 80 where that is not known. */
+unsigned output_width(const struct output *output);
 /* Writes what is buffered; afterwards `failed` is certain. */
 void output_flush(struct output *output);
 

@@ -13,6 +13,8 @@ enum { SHOWN_BYTES = 100 };
 /* A note begins on a line of its own, also where both streams are one terminal. */
 static void begin_note(struct print *print)
 {
+    output_erase(print->notes);
+    text_reset(&print->stream);
     markdown_end(&print->markdown);
     output_end_line(print->answer);
     output_flush(print->answer);
@@ -66,6 +68,8 @@ static void show_call(struct print *print, const struct event *event)
     show_string(print, event->as.tool_call.name);
     output_own(print->notes, " ");
     show_short(print, event->as.tool_call.arguments);
+    if (event->as.tool_call.long_running)
+        output_own(print->notes, " (works on in the background)");
     end_note(print);
 }
 
@@ -95,6 +99,7 @@ static void show_part(struct print *print, const struct event_part *part)
 
 static void show_result(struct print *print, const struct event *event)
 {
+    progress_forget(&print->progress, event->as.tool_result.id);
     begin_note(print);
     output_own(print->notes, event->as.tool_result.success ? "← " : "✗ ");
     show_string(print, event->as.tool_result.name);
@@ -107,15 +112,72 @@ static void show_result(struct print *print, const struct event *event)
         show_part(print, &event->as.tool_result.parts[i]);
 }
 
-static void show_progress(struct print *print, const struct event *event)
+/* Numbers are drawn when the events settle, or are lines of their own where that cannot be. */
+static void show_number(struct print *print, const struct tool_progress *told)
 {
+    bool news = progress_is_news(&print->progress, told);
+    if (print->notes->erases || !news)
+        return;
+    struct text number = TEXT_INIT;
+    progress_write_number(&number, told->done, told->total);
     begin_note(print);
     output_own(print->notes, "  ");
-    if (event->as.tool_progress.total > 0)
-        output_printf(print->notes, "%3.0f%% ",
-                      100 * event->as.tool_progress.done / event->as.tool_progress.total);
-    show_note_text(print->notes, event->as.tool_progress.text, true, 0);
+    show_string(print, told->name);
+    output_printf(print->notes, ": %s%s", text_cstr(&number), told->text.length ? " " : "");
+    show_note_text(print->notes, told->text, true, 0);
     end_note(print);
+    if (number.failed)
+        output_fail(print->notes, ENOMEM);
+    text_release(&number);
+}
+
+/* "  build: ", or "  build (stderr): " */
+static void begin_stream_line(struct print *print, const struct tool_progress *told)
+{
+    output_own(print->notes, "  ");
+    show_string(print, told->name);
+    if (strcmp(told->stream, "stdout") != 0) {
+        output_own(print->notes, " (");
+        show_string(print, told->stream);
+        output_own(print->notes, ")");
+    }
+    output_own(print->notes, ": ");
+}
+
+/* A chunk goes on in the line that the one before it left open, if that is of the same call. */
+static void show_stream(struct print *print, const struct tool_progress *told)
+{
+    struct text owner = TEXT_INIT;
+    text_printf(&owner, "%s %s", told->id, told->stream);
+    bool goes_on = !print->notes->at_line_start && !told->notice && !owner.failed &&
+                   strcmp(text_cstr(&print->stream), text_cstr(&owner)) == 0;
+    if (goes_on)
+        output_dim(print->notes);
+    else
+        begin_note(print);
+    struct slice rest = told->text;
+    while (rest.length) {
+        const char *end = memchr(rest.data, '\n', rest.length);
+        size_t length = end ? (size_t)(end - rest.data) + 1 : rest.length;
+        if (print->notes->at_line_start)
+            begin_stream_line(print, told);
+        show_note_text(print->notes, (struct slice){rest.data, length}, true, 0);
+        rest = (struct slice){rest.data + length, rest.length - length};
+    }
+    output_plain(print->notes);
+    if (told->notice)
+        output_end_line(print->notes);
+    output_flush(print->notes);
+    text_release(&print->stream);
+    print->stream = owner;
+}
+
+static void show_progress(struct print *print, const struct tool_progress *told)
+{
+    if (told->stream)
+        show_stream(print, told);
+    else
+        show_number(print, told);
 }
 
 static void show_retry(struct print *print, const struct event *event)
@@ -216,6 +278,8 @@ static void show(void *self, const struct event *event)
         break;
     case EVENT_SETTLED:
         flush(print);
+        if (print->notes->at_line_start)
+            progress_draw(&print->progress);
         break;
     case EVENT_TURN_END:
         markdown_end(&print->markdown); /* of a block that broke off */
@@ -229,7 +293,7 @@ static void show(void *self, const struct event *event)
         show_result(print, event);
         break;
     case EVENT_TOOL_PROGRESS:
-        show_progress(print, event);
+        show_progress(print, event_tool_progress(event));
         break;
     case EVENT_RETRY:
         show_retry(print, event);
@@ -266,10 +330,13 @@ bool print_register(struct print *print, struct output *answer, struct output *n
     *print = (struct print){.answer = answer, .notes = notes, .detail = detail};
     print->rendered = markdown_suits(answer);
     markdown_init(&print->markdown, answer, 0);
+    progress_init(&print->progress, notes);
     return timeline_add(timeline, kinds, show, print);
 }
 
 void print_release(struct print *print)
 {
     markdown_release(&print->markdown);
+    progress_release(&print->progress);
+    text_release(&print->stream);
 }

@@ -9,6 +9,7 @@
 
 #include "frontend/markdown.h"
 #include "frontend/output.h"
+#include "frontend/progress.h"
 #include "timeline/timeline.h"
 
 enum print_detail {
@@ -24,6 +25,8 @@ struct print {
     enum print_detail detail;
     bool rendered;
     struct markdown markdown;
+    struct progress_line progress;
+    struct text stream; /* id and stream whose line the notes are in, if they are in one */
 };
 
 /* Registers on the timeline; all three outlive the run. */

@@ -81,10 +81,13 @@ static const char *parts_of(struct asked_hook *asked)
 
 static const char *op_context(mortise_hook *hook, const char *key)
 {
-    const struct hook_setting *setting = from_face(hook)->setting;
+    struct asked_hook *asked = from_face(hook);
+    const struct hook_setting *setting = asked->setting;
     if (key && strcmp(key, "parts") == 0)
-        return parts_of(from_face(hook));
-    return setting->context && key ? setting->context(setting->context_data, key) : NULL;
+        return parts_of(asked);
+    if (!setting->context || !key)
+        return NULL;
+    return setting->context(setting->context_data, key, &asked->memory);
 }
 
 static void *op_alloc(mortise_hook *hook, size_t bytes)

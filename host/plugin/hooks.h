@@ -19,8 +19,9 @@
 struct hook_setting {
     const struct registry *registry;
     struct timeline *timeline;
-    /* mortise_hook_ops.context(); NULL function: nothing is known */
-    const char *(*context)(void *data, const char *key);
+    /* mortise_hook_ops.context(): borrowed, or in `memory`, which is the asked hook's.  NULL
+     * function: nothing is known. */
+    const char *(*context)(void *data, const char *key, struct arena *memory);
     void *context_data;
 };
 

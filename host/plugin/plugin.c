@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "plugin/account.h"
 #include "plugin/gate.h"
 #include "plugin/host_api.h"
 #include "plugin/meta.h"
@@ -48,6 +49,7 @@ static void close_face(mortise_plugin *face)
 
 static void release_tool(struct tool *tool)
 {
+    account_release(tool->account);
     gate_free(tool->gate);
     meta_release(tool);
 }
@@ -108,13 +110,15 @@ static bool read_tools(struct plugin *plugin, struct error *error)
 {
     size_t count = plugin->face->tool_count;
     struct tool *tools = arena_alloc(&plugin->memory, count * sizeof(*tools));
+    struct account *accounts = arena_alloc(&plugin->memory, count * sizeof(*accounts));
     plugin->tools = arena_alloc(&plugin->memory, count * sizeof(*plugin->tools));
-    if (!tools || !plugin->tools)
+    if (!tools || !accounts || !plugin->tools)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
+        tool->account = &accounts[i];
         plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
         if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
             return error_memory(error);

@@ -36,6 +36,7 @@ struct tool {
     struct schema *output;  /* what a JSON result is checked with, or NULL */
     const mortise_tool *instance;
     struct plugin *plugin;
+    struct account *account; /* what its calls came to (account.h) */
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */
 };
 

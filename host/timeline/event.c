@@ -53,6 +53,11 @@ const char *stop_reason_name(enum stop_reason reason)
     return stop_names[reason];
 }
 
+const struct tool_progress *event_tool_progress(const struct event *event)
+{
+    return event->kind == EVENT_TOOL_PROGRESS ? &event->as.tool_progress : NULL;
+}
+
 static void add_known(int64_t *total, int64_t more)
 {
     if (more < 0)
@@ -190,18 +195,21 @@ static void write_tool_call(struct text *out, const struct event *event)
         put_slice(out, "arguments_raw", event->as.tool_call.arguments);
     }
     json_put_boolean(out, "valid", event->as.tool_call.valid);
+    if (event->as.tool_call.long_running)
+        json_put_boolean(out, "long_running", true);
 }
 
 static void write_tool_progress(struct text *out, const struct event *event)
 {
-    json_put_string(out, "id", event->as.tool_progress.id);
-    json_put_string(out, "stream", event->as.tool_progress.stream);
-    put_slice(out, "text", event->as.tool_progress.text);
-    if (event->as.tool_progress.stream)
+    const struct tool_progress *progress = event_tool_progress(event);
+    json_put_string(out, "id", progress->id);
+    json_put_string(out, "stream", progress->stream);
+    put_slice(out, "text", progress->text);
+    if (progress->stream)
         return;
-    json_put_number(out, "done", event->as.tool_progress.done);
-    if (event->as.tool_progress.total > 0)
-        json_put_number(out, "total", event->as.tool_progress.total);
+    json_put_number(out, "done", progress->done);
+    if (progress->total > 0)
+        json_put_number(out, "total", progress->total);
 }
 
 static void put_parts(struct text *out, const struct event_part *parts, size_t count)
@@ -233,9 +241,13 @@ static void write_tool_result(struct text *out, const struct event *event)
     } else {
         json_put_key(out, "error");
         text_putc(out, '{');
+        json_put_string(out, "component", event->as.tool_result.component);
         json_put_string(out, "category", event->as.tool_result.category);
         json_put_string(out, "code", event->as.tool_result.code);
         put_slice(out, "message", event->as.tool_result.result);
+        json_put_boolean(out, "retryable", event->as.tool_result.retryable);
+        if (event->as.tool_result.retry_after_ms)
+            json_put_integer(out, "retry_after_ms", event->as.tool_result.retry_after_ms);
         text_putc(out, '}');
     }
     put_milliseconds(out, "duration_ms", event->as.tool_result.duration_us);
@@ -256,6 +268,22 @@ static void write_turn_end(struct text *out, const struct event *event)
     json_put_string(out, "stop_reason", stop_reason_name(event->as.turn_end.reason));
 }
 
+static void write_tool_usage(struct text *out, const struct tool_usage *tools, size_t count)
+{
+    json_put_key(out, "tools");
+    text_putc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        text_puts(out, i ? ",{" : "{");
+        json_put_string(out, "name", tools[i].name);
+        json_put_integer(out, "calls", tools[i].calls);
+        json_put_integer(out, "errors", tools[i].errors);
+        put_milliseconds(out, "total_ms", tools[i].total_us);
+        put_milliseconds(out, "p99_ms", tools[i].p99_us);
+        text_putc(out, '}');
+    }
+    text_putc(out, ']');
+}
+
 static void write_result(struct text *out, const struct event *event)
 {
     json_put_string(out, "status", event->as.result.status);
@@ -268,6 +296,7 @@ static void write_result(struct text *out, const struct event *event)
     put_usage(out, &event->as.result.usage);
     text_putc(out, '}');
     json_put_integer(out, "duration_ms", event->as.result.duration_ms);
+    write_tool_usage(out, event->as.result.tools, event->as.result.tool_count);
 }
 
 typedef void writer(struct text *out, const struct event *event);

@@ -83,6 +83,23 @@ struct usage {
 };
 #define USAGE_INIT {-1, -1, -1, -1, -1}
 
+/* What the calls of one tool came to in a run. */
+struct tool_usage {
+    const char *name;
+    int64_t calls, errors;
+    int64_t total_us, p99_us; /* inside the tool */
+};
+
+/* What a tool told those who watch, while it ran. */
+struct tool_progress {
+    const char *id;     /* of the call */
+    const char *name;   /* of the tool, as the model called it */
+    const char *stream; /* "stdout", …; NULL for numeric progress */
+    struct slice text;
+    double done, total; /* numeric progress; total 0 = not known */
+    bool notice;        /* "[mortise: tool progress truncated]", the one of its call (F47) */
+};
+
 struct event {
     enum event_kind kind;
     union {
@@ -129,13 +146,9 @@ struct event {
             const char *name;
             struct slice arguments; /* a JSON object when valid, else the raw text */
             bool valid;
+            bool long_running; /* its tool answers at once and works on */
         } tool_call;
-        struct {
-            const char *id;
-            const char *stream; /* "stdout", …; NULL for numeric progress */
-            struct slice text;
-            double done, total; /* numeric progress; total 0 = not known */
-        } tool_progress;
+        struct tool_progress tool_progress;
         struct {
             const char *id;
             const char *name;
@@ -144,6 +157,8 @@ struct event {
             const char *component; /* of an error, else NULL */
             const char *category;
             const char *code;
+            bool retryable;         /* of an error: it may be tried again … */
+            int64_t retry_after_ms; /* … after so long; 0: not known */
             int64_t duration_us;
             const struct event_part *parts;
             size_t part_count;
@@ -166,6 +181,8 @@ struct event {
             unsigned turns;
             struct usage usage;
             int64_t duration_ms;
+            const struct tool_usage *tools; /* those that were called */
+            size_t tool_count;
         } result;
     } as;
 };
@@ -176,6 +193,9 @@ const char *event_kind_name(enum event_kind kind);   /* the `--json` name or NUL
 const char *event_type_name(const struct event *event);
 const char *block_kind_name(enum block_kind kind);   /* "text", "reasoning", "tool_call", "refusal" */
 const char *stop_reason_name(enum stop_reason reason); /* NULL for STOP_UNKNOWN */
+
+/* NULL when the event is another (F40). */
+const struct tool_progress *event_tool_progress(const struct event *event);
 
 /* Adds what is known of `more` to `total`. */
 void usage_add(struct usage *total, const struct usage *more);

@@ -40,24 +40,27 @@ void batch_unref(struct batch *batch)
 
 /* ---- from the threads of tools ---- */
 
+/* Waits for a consumer that is slow, but not again and again for one that takes nothing. */
 static bool take_room(struct batch *batch)
 {
     struct timespec until;
     pthread_mutex_lock(&batch->lock);
-    if (batch->queued >= BATCH_PROGRESS_MAX) {
+    if (batch->queued >= BATCH_PROGRESS_MAX && !batch->stalled) {
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += ROOM_WAIT_NS;
         if (until.tv_nsec >= 1000000000L) {
             until.tv_sec++;
             until.tv_nsec -= 1000000000L;
         }
-        while (batch->queued >= BATCH_PROGRESS_MAX)
-            if (pthread_cond_clockwait(&batch->room, &batch->lock, CLOCK_MONOTONIC, &until) != 0)
-                break;
+        while (batch->queued >= BATCH_PROGRESS_MAX && !batch->stalled)
+            batch->stalled = pthread_cond_clockwait(&batch->room, &batch->lock, CLOCK_MONOTONIC,
+                                                    &until) != 0;
     }
     bool room = batch->queued < BATCH_PROGRESS_MAX;
-    if (room)
+    if (room) {
         batch->queued++;
+        batch->stalled = false;
+    }
     pthread_mutex_unlock(&batch->lock);
     return room;
 }
@@ -66,6 +69,7 @@ static void give_room(struct batch *batch)
 {
     pthread_mutex_lock(&batch->lock);
     batch->queued--;
+    batch->stalled = false;
     pthread_cond_signal(&batch->room);
     pthread_mutex_unlock(&batch->lock);
 }

@@ -43,9 +43,10 @@ struct slot {
 struct batch {
     atomic_uint references; /* the turn loop's, and one for each submitted call */
     struct queue queue;
-    pthread_mutex_t lock; /* for the next two */
+    pthread_mutex_t lock; /* for the next three */
     pthread_cond_t room;
     unsigned queued; /* MESSAGE_PROGRESS in the queue */
+    bool stalled;    /* a chunk waited in vain, and none was taken since */
     size_t count;
     struct slot slots[];
 };

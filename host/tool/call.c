@@ -4,17 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "plugin/account.h"
 #include "schema/decode.h"
 #include "tool/call_private.h"
-
-#define SLICE_MS        20   /* how often a waiting tool_call() looks at its token */
-#define DIRECT_GRACE_MS 2000 /* D16 */
 
 static const struct call_context nobody;
 
@@ -44,10 +41,9 @@ struct call *call_new(struct registry *registry, const struct tool *tool, const 
     arena_init(&call->memory, call->storage, sizeof(call->storage));
     call->arguments = length ? arena_copy(&call->memory, arguments, length) : "{}";
     call->arguments_length = length ? length : 2;
-    if (id)
-        call->known[CALL_KEY_CALL] = arena_copy(&call->memory, id, strlen(id));
+    call->id = id ? arena_copy(&call->memory, id, strlen(id)) : NULL;
     call->cancel = cancel_ref(cancel);
-    if (!call->arguments || (id && !call->known[CALL_KEY_CALL])) {
+    if (!call->arguments || (id && !call->id)) {
         call_unref(call);
         return NULL;
     }
@@ -121,7 +117,7 @@ void call_unref(struct call *call)
 
 const char *call_id(const struct call *call)
 {
-    return call->known[CALL_KEY_CALL];
+    return call->id;
 }
 
 void call_take_result(struct call *call, struct tool_result *result)
@@ -153,16 +149,37 @@ static const char *owner_locked(struct call *call)
     return call->owner;
 }
 
+/* How long it is inside the tool by now, at least 1; 0: it was not entered. */
+static int64_t inside_ns(const struct call *call)
+{
+    int64_t entered_ns = atomic_load_explicit(&call->entered_ns, memory_order_relaxed);
+    return entered_ns ? clock_ns() - entered_ns + 1 : 0;
+}
+
+static void count_end_locked(struct call *call, int64_t duration_ns)
+{
+    const struct tool_result *result = &call->result;
+    size_t bytes = result->text.length;
+    for (size_t i = 0; i < result->attachment_count; i++)
+        bytes += result->attachments[i].data.length;
+    account_count(call->tool->account, &(struct account_call){.success = result->success,
+                                                              .duration_ns = duration_ns,
+                                                              .bytes_in = call->arguments_length,
+                                                              .bytes_out = bytes});
+}
+
 /* All that needs the tool happens here: whoever waits for the end may let the registry go. */
 static void end_locked(struct call *call, mortise_status status)
 {
+    int64_t duration_ns = inside_ns(call);
     call->state = CALL_ENDED;
-    if (call->entered_ns) {
-        int64_t duration_us = (clock_ns() - call->entered_ns) / 1000;
+    if (duration_ns) {
         call_settle_locked(call, status);
-        call->result.duration_us = duration_us > 0 ? duration_us : 1;
+        call->result.duration_us = duration_ns > 1000 ? duration_ns / 1000 : 1;
         tool_leave(call->tool);
     }
+    if (!atomic_load(&call->abandoned))
+        count_end_locked(call, duration_ns);
     pthread_cond_broadcast(&call->changed);
 }
 
@@ -318,7 +335,7 @@ void call_run(struct call *call)
         returned(call, MORTISE_FAILED);
         return;
     }
-    call->entered_ns = clock_ns();
+    atomic_store_explicit(&call->entered_ns, clock_ns(), memory_order_relaxed);
     mortise_status status = call->tool->instance->run(call->tool->instance, &call->face, args);
     returned(call, status);
 }
@@ -401,80 +418,10 @@ void call_cancelled(struct call *call)
 void call_abandon(struct call *call)
 {
     pthread_mutex_lock(&call->lock);
+    if (call->state != CALL_ENDED)
+        account_count(call->tool->account, &(struct account_call){.duration_ns = inside_ns(call),
+                                                                  .bytes_in = call->arguments_length});
     atomic_store(&call->abandoned, true);
     call->context = &nobody;
     pthread_mutex_unlock(&call->lock);
-}
-
-/* ---- directly ---- */
-
-static void wait_a_slice_locked(struct call *call)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += SLICE_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
-    pthread_cond_clockwait(&call->changed, &call->lock, CLOCK_MONOTONIC, &until);
-}
-
-static bool has_ended(struct call *call)
-{
-    pthread_mutex_lock(&call->lock);
-    if (call->state != CALL_ENDED)
-        wait_a_slice_locked(call);
-    bool ended = call->state == CALL_ENDED;
-    pthread_mutex_unlock(&call->lock);
-    return ended;
-}
-
-/* False: it was cancelled and did not stop in time. */
-static bool wait_for_end(struct call *call)
-{
-    int64_t give_up_ms = -1;
-    while (!has_ended(call)) {
-        if (!cancel_requested(call->cancel))
-            continue;
-        if (give_up_ms < 0) {
-            call_cancelled(call);
-            give_up_ms = clock_ms() + DIRECT_GRACE_MS;
-        } else if (clock_ms() >= give_up_ms) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void run_directly(struct call *call, struct tool_result *result)
-{
-    call_run(call);
-    if (wait_for_end(call)) {
-        call_take_result(call, result);
-        return;
-    }
-    call_abandon(call);
-    tool_result_fail(result, MORTISE_ABORTED, "tool.cancelled",
-                     "cancelled; the tool did not stop in time");
-}
-
-void tool_call(struct registry *registry, const char *name, const char *arguments, size_t length,
-               const struct call_context *context, struct cancel *cancel,
-               struct tool_result *result)
-{
-    *result = (struct tool_result){0};
-    const struct tool *tool = registry_find(registry, name);
-    if (!tool) {
-        tool_result_unknown(result, registry, name, NULL, NULL);
-        return;
-    }
-    struct call *call =
-        call_new(registry, tool, NULL, arguments, length, context, cancel, -1, NULL);
-    if (call)
-        run_directly(call, result);
-    else
-        tool_result_fail(result, MORTISE_INTERNAL, "host.internal",
-                         "Internal error: out of memory");
-    call_unref(call);
 }

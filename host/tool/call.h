@@ -23,17 +23,7 @@
 #include "plugin/host_api.h"
 #include "plugin/registry.h"
 #include "timeline/event.h"
-
-/* Who calls; all may be NULL.  Strings outlive the calls. */
-struct call_context {
-    const char *user; /* NULL: "anonymous" */
-    const char *session;
-    const char *tenant;
-    const char *agent;
-    const char *workspace;
-    const char *invocation;    /* of the run; NULL: made when asked for */
-    const char *const *scopes; /* what the caller holds, NULL-terminated, or NULL */
-};
+#include "tool/context.h"
 
 struct tool_result {
     bool success;
@@ -43,6 +33,7 @@ struct tool_result {
     char component[32];   /* "tool", "database", …; "host" when the tool was not asked */
     const char *category; /* static: "invalid_input", … ; NULL on success */
     char code[64];
+    int64_t retry_after_ms; /* 0: not known, or not to be tried again */
     struct attachment *attachments; /* those with bytes first; see parts.h */
     size_t attachment_count;
     int64_t duration_us; /* 0 when the tool was not entered */
@@ -53,6 +44,8 @@ void tool_result_drop_parts(struct tool_result *result);
 void tool_result_fail(struct tool_result *result, mortise_category category, const char *code,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 const char *category_name(mortise_category category); /* "not_found", …; "internal" if unknown */
+/* Whether a call that failed so may be tried again (F22); NULL: it did not fail. */
+bool category_is_retryable(const char *category);
 
 struct call;
 
@@ -123,5 +116,7 @@ void tool_result_unknown(struct tool_result *result, const struct registry *regi
 /* Finds a tool by the name that a model used: the exact one, or the one behind a prefix
  * such as "functions." or "default_api:" when that is unambiguous. */
 const struct tool *tool_resolve(const struct registry *registry, const char *name);
+/* Whether that tool answers at once and works on in the background (F37). */
+bool tool_is_long_running(const struct registry *registry, const char *name);
 
 #endif

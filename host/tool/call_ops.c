@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "plugin/account.h"
 #include "tool/call_private.h"
 #include "tool/parts.h"
 
@@ -65,6 +66,16 @@ static void copy_name(char *out, size_t size, const char *name)
     text_release(&clean);
 }
 
+/* Only where trying again makes sense; what is beyond a day means "not today". */
+static int64_t retry_after_ms(const mortise_error *error, mortise_category category)
+{
+    const int64_t most_ms = INT64_C(24) * 60 * 60 * 1000;
+    if (!MORTISE_HAS(error, mortise_error, retry_after_ms) || error->retry_after_ms <= 0 ||
+        !category_is_retryable(category_name(category)))
+        return 0;
+    return error->retry_after_ms < most_ms ? error->retry_after_ms : most_ms;
+}
+
 static mortise_status op_fail(mortise_call *face, const mortise_error *error)
 {
     struct call *call = call_of(face);
@@ -77,6 +88,7 @@ static mortise_status op_fail(mortise_call *face, const mortise_error *error)
     if (error->code)
         copy_name(result->code, sizeof(result->code), error->code);
     call->category = error->category <= MORTISE_NOT_SUPPORTED ? error->category : MORTISE_INTERNAL;
+    call->retry_after_ms = retry_after_ms(error, call->category);
     text_reset(&call->failure);
     if (error->message)
         utf8_append_clean(&call->failure, error->message, error->message_length);
@@ -123,10 +135,11 @@ static bool take_budget(struct call *call, size_t length)
 }
 
 /* Once per call, whatever was lost and however often. */
-static void notice(struct call *call, const char *stream)
+static void notice(struct call *call, const char *stream, size_t lost)
 {
     if (!lock_open(call))
         return;
+    account_drop_progress(call->tool->account, lost);
     bool first = !call->progress_noticed;
     call->progress_noticed = true;
     unlock(call);
@@ -139,15 +152,29 @@ static void notice(struct call *call, const char *stream)
         call->watcher.progress(call->watcher.self, call, &progress);
 }
 
-static void show(struct call *call, struct progress *progress)
+/* `length` is that of the whole text. */
+static void show(struct call *call, struct progress *progress, size_t length)
 {
-    size_t length = progress->text.length;
-    progress->text.length = utf8_cut(progress->text.data, length, PROGRESS_CHUNK_MAX);
-    bool whole = progress->text.length == length;
-    bool shown = take_budget(call, progress->text.length) &&
-                 call->watcher.progress(call->watcher.self, call, progress);
+    struct slice *text = &progress->text;
+    size_t kept = utf8_cut(text->data, text->length, PROGRESS_CHUNK_MAX);
+    bool whole = kept == text->length;
+    text->length = kept;
+    bool shown =
+        take_budget(call, kept) && call->watcher.progress(call->watcher.self, call, progress);
     if (!shown || !whole)
-        notice(call, progress->stream);
+        notice(call, progress->stream, !shown ? length : length > kept ? length - kept : 0);
+}
+
+/* Text that has no place in what is left of the budget is not even looked at: to make it valid
+ * makes it no shorter, and to cut it takes at most three bytes of a character. */
+static bool may_fit(struct call *call, size_t length)
+{
+    size_t least = length < PROGRESS_CHUNK_MAX ? length : PROGRESS_CHUNK_MAX - 3;
+    if (!lock_open(call))
+        return false;
+    bool fits = least <= PROGRESS_MAX - call->progress_bytes;
+    unlock(call);
+    return fits;
 }
 
 /* Text is made valid first, and not copied when it is so already. */
@@ -155,6 +182,10 @@ static void show_clean(struct call *call, struct progress *progress, const char 
                        size_t length)
 {
     struct text clean = TEXT_INIT;
+    if (!may_fit(call, text ? length : 0)) {
+        notice(call, progress->stream, length);
+        return;
+    }
     progress->text = (struct slice){text ? text : "", text ? length : 0};
     if (progress->text.length &&
         (utf8_valid(text, length) < length || memchr(text, '\0', length))) {
@@ -162,7 +193,7 @@ static void show_clean(struct call *call, struct progress *progress, const char 
         utf8_append_clean(&clean, text, enough);
         progress->text = (struct slice){text_cstr(&clean), clean.length};
     }
-    show(call, progress);
+    show(call, progress, text ? length : 0);
     text_release(&clean);
 }
 
@@ -260,62 +291,52 @@ static int64_t op_remaining_ms(mortise_call *face)
 
 /* ---- context and memory ---- */
 
-static const char *const context_keys[CALL_KEY_COUNT] = {
-    [CALL_KEY_CALL] = "call",
-    [CALL_KEY_INVOCATION] = "invocation",
-    [CALL_KEY_USER] = "user",
-    [CALL_KEY_SESSION] = "session",
-    [CALL_KEY_TENANT] = "tenant",
-    [CALL_KEY_AGENT] = "agent",
-    [CALL_KEY_WORKSPACE] = "workspace",
-    [CALL_KEY_BATCH_INDEX] = "batch_index",
-    [CALL_KEY_BATCH_SIZE] = "batch_size",
-};
-
-/* What has to be made is made in `own`. */
-static const char *look_up(const struct call *call, unsigned key, char own[ID_SIZE])
+/* The id of a call that has none, its place in the batch, and the id of the run where nobody
+ * gave one: made in `own`.  NULL: the key is another. */
+static const char *make_answer(const struct call *call, const char *key, char own[ID_SIZE])
 {
-    const struct call_context *context = call->context;
-    switch (key) {
-    case CALL_KEY_CALL:
+    if (strcmp(key, "call") == 0 && call->id)
+        return call->id;
+    if (strcmp(key, "call") == 0)
         id_make(own, "call");
-        return own;
-    case CALL_KEY_INVOCATION:
-        if (context->invocation)
-            return context->invocation;
+    else if (strcmp(key, "invocation") == 0 && !call->context->invocation)
         id_make(own, "run");
-        return own;
-    case CALL_KEY_USER:
-        return context->user ? context->user : "anonymous";
-    case CALL_KEY_SESSION:
-        return context->session;
-    case CALL_KEY_TENANT:
-        return context->tenant;
-    case CALL_KEY_AGENT:
-        return context->agent;
-    case CALL_KEY_WORKSPACE:
-        return context->workspace;
-    default:
-        snprintf(own, ID_SIZE, "%u", key == CALL_KEY_BATCH_INDEX ? call->index : call->count);
-        return own;
-    }
+    else if (strcmp(key, "batch_index") == 0)
+        snprintf(own, ID_SIZE, "%u", call->index);
+    else if (strcmp(key, "batch_size") == 0)
+        snprintf(own, ID_SIZE, "%u", call->count);
+    else
+        return NULL;
+    return own;
+}
+
+/* A copy: a tool that was left behind outlives what the strings belong to. */
+static const char *answer_locked(struct call *call, const char *key)
+{
+    struct call_answer *answer = call->answers;
+    char own[ID_SIZE];
+    while (answer && strcmp(answer->key, key) != 0)
+        answer = answer->next;
+    if (answer)
+        return answer->value;
+    const char *made = make_answer(call, key, own);
+    const char *value = made ? arena_copy(&call->memory, made, strlen(made))
+                             : context_get(call->context, key, &call->memory);
+    answer = value ? arena_alloc(&call->memory, sizeof(*answer)) : NULL;
+    const char *copy = answer ? arena_copy(&call->memory, key, strlen(key)) : NULL;
+    if (!copy)
+        return NULL;
+    *answer = (struct call_answer){copy, value, call->answers};
+    call->answers = answer;
+    return value;
 }
 
 static const char *op_context(mortise_call *face, const char *key)
 {
     struct call *call = call_of(face);
-    unsigned index = 0;
-    while (key && index < CALL_KEY_COUNT && strcmp(key, context_keys[index]) != 0)
-        index++;
-    if (!key || index == CALL_KEY_COUNT || !lock_open(call))
+    if (!key || !lock_open(call))
         return NULL;
-    /* A copy: a tool that was left behind outlives what the strings belong to. */
-    if (!call->known[index]) {
-        char own[ID_SIZE];
-        const char *value = look_up(call, index, own);
-        call->known[index] = value ? arena_copy(&call->memory, value, strlen(value)) : NULL;
-    }
-    const char *value = call->known[index];
+    const char *value = answer_locked(call, key);
     unlock(call);
     return value;
 }

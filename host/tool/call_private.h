@@ -1,4 +1,5 @@
-/* call_private - what call.c (the life of a call) and call_ops.c (what its tool may do) share. */
+/* call_private - what call.c (the life of a call), call_ops.c (what its tool may do), outcome.c
+ * (what its result becomes) and direct.c (a call without a run) share. */
 #ifndef TOOL_CALL_PRIVATE_H
 #define TOOL_CALL_PRIVATE_H
 
@@ -23,17 +24,10 @@ enum call_state {
     CALL_ENDED
 };
 
-enum {
-    CALL_KEY_CALL,
-    CALL_KEY_INVOCATION,
-    CALL_KEY_USER,
-    CALL_KEY_SESSION,
-    CALL_KEY_TENANT,
-    CALL_KEY_AGENT,
-    CALL_KEY_WORKSPACE,
-    CALL_KEY_BATCH_INDEX,
-    CALL_KEY_BATCH_SIZE,
-    CALL_KEY_COUNT
+/* An answer of context(): the same again when it is asked for again. */
+struct call_answer {
+    const char *key, *value;
+    struct call_answer *next;
 };
 
 struct call {
@@ -49,10 +43,11 @@ struct call {
     struct cancel *cancel;
     int64_t deadline_ms;
     struct call_watcher watcher;
+    const char *id; /* or NULL */
     const char *arguments;
     size_t arguments_length;
     unsigned index, count;
-    int64_t entered_ns; /* 0: the tool was not entered */
+    atomic_int_least64_t entered_ns; /* 0: the tool was not entered */
 
     pthread_mutex_t lock;   /* for everything below */
     pthread_cond_t changed; /* the state, or the callback has returned */
@@ -60,7 +55,7 @@ struct call {
     mortise_status early; /* CALL_FINISHED: what finish() said */
     bool late;            /* run() returned MORTISE_PENDING */
     struct arena memory;
-    const char *known[CALL_KEY_COUNT]; /* the answers of context(), once they were asked for */
+    struct call_answer *answers; /* in `memory`, as are their strings */
 
     struct text reply;
     bool replied;
@@ -68,6 +63,7 @@ struct call {
     struct text failure;
     bool failed;
     mortise_category category;
+    int64_t retry_after_ms;
     struct tool_result result; /* its component, code and attachments grow while the tool runs */
 
     bool watched;                  /* on_cancel() was used */

@@ -190,6 +190,7 @@ static void take_back(struct tool_result *result, struct hook_tool_call *seen)
     if (seen->is_error == was_error)
         return;
     result->category = seen->is_error ? category_name(MORTISE_INTERNAL) : NULL;
+    result->retry_after_ms = 0;
     snprintf(result->component, sizeof(result->component), "%s", seen->is_error ? "hook" : "");
     snprintf(result->code, sizeof(result->code), "%s", seen->is_error ? "hook.error" : "");
 }
@@ -261,6 +262,8 @@ void dispatch_tell_result(struct timeline *timeline, const struct dispatch_call 
     event.as.tool_result.component = result->success ? NULL : result->component;
     event.as.tool_result.category = result->category;
     event.as.tool_result.code = result->success ? NULL : result->code;
+    event.as.tool_result.retryable = category_is_retryable(result->category);
+    event.as.tool_result.retry_after_ms = result->retry_after_ms;
     event.as.tool_result.duration_us = result->duration_us;
     struct event_part parts[RESULT_PARTS_MAX];
     event.as.tool_result.parts = parts;
@@ -289,10 +292,12 @@ static void emit_progress(const struct run *run, const struct message *message)
 {
     struct event event = {.kind = EVENT_TOOL_PROGRESS};
     event.as.tool_progress.id = run->calls[message->slot].id;
+    event.as.tool_progress.name = run->calls[message->slot].name;
     event.as.tool_progress.stream = message->numeric ? NULL : message->stream;
     event.as.tool_progress.text = (struct slice){message->text, message->length};
     event.as.tool_progress.done = message->done;
     event.as.tool_progress.total = message->total;
+    event.as.tool_progress.notice = message->kind == MESSAGE_NOTICE;
     timeline_emit(run->dispatch->timeline, &event);
 }
 

@@ -45,6 +45,15 @@ static void write_prefix(struct text *out, const char *component, mortise_catego
         text_printf(out, "%s.%s: ", component, category_name(category));
 }
 
+/* " (try again in 3 s)" */
+static void write_wait(struct text *out, int64_t wait_ms)
+{
+    if (wait_ms < 1000)
+        text_printf(out, " (try again in %lld ms)", (long long)wait_ms);
+    else
+        text_printf(out, " (try again in %lld s)", (long long)(wait_ms + 999) / 1000);
+}
+
 static void settle_failure(struct call *call, mortise_category category, const char *message)
 {
     struct tool_result *result = &call->result;
@@ -58,6 +67,9 @@ static void settle_failure(struct call *call, mortise_category category, const c
         text_puts(&result->text, message);
     else
         text_append(&result->text, call->failure.data, call->failure.length);
+    result->retry_after_ms = call->retry_after_ms;
+    if (result->retry_after_ms)
+        write_wait(&result->text, result->retry_after_ms);
     parts_order(result);
 }
 

@@ -58,6 +58,16 @@ const char *category_name(mortise_category category)
     return category < sizeof(names) / sizeof(names[0]) ? names[category] : names[MORTISE_INTERNAL];
 }
 
+bool category_is_retryable(const char *category)
+{
+    static const mortise_category retryable[] = {MORTISE_RATE_LIMITED, MORTISE_TIMEOUT,
+                                                 MORTISE_UNAVAILABLE};
+    for (size_t i = 0; category && i < sizeof(retryable) / sizeof(*retryable); i++)
+        if (strcmp(category_name(retryable[i]), category) == 0)
+            return true;
+    return false;
+}
+
 /* ---- names ---- */
 
 static void list_names(struct text *out, const struct registry *registry,
@@ -128,4 +138,10 @@ const struct tool *tool_resolve(const struct registry *registry, const char *nam
             return found;
     }
     return NULL;
+}
+
+bool tool_is_long_running(const struct registry *registry, const char *name)
+{
+    const struct tool *tool = tool_resolve(registry, name);
+    return tool && (tool->meta.flags & MORTISE_LONG_RUNNING);
 }

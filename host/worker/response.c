@@ -46,6 +46,7 @@ static bool store_call(struct worker *worker, struct origin *origin,
     struct text repaired = TEXT_INIT;
     bool valid = arguments_repair(block->text.data, block->text.length, &repaired, NULL);
     const struct text *text = valid ? &repaired : &block->text;
+    bool long_running = tool_is_long_running(worker->options.registry, block->name);
     bool ok = !repaired.failed || error_memory(error);
     if (ok)
         ok = add(worker, origin,
@@ -57,7 +58,8 @@ static bool store_call(struct worker *worker, struct origin *origin,
                           .as.tool_call = {.id = block->id,
                                            .name = block->name,
                                            .arguments = {text_cstr(text), text->length},
-                                           .valid = valid},
+                                           .valid = valid,
+                                           .long_running = long_running},
                       });
     text_release(&repaired);
     return ok;

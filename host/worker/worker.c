@@ -28,25 +28,10 @@ static bool build_toolset(const struct worker *worker, const struct registry *re
     return true;
 }
 
-static const char *hook_context(void *data, const char *key)
+static const char *hook_context(void *data, const char *key, struct arena *memory)
 {
     const struct worker *worker = data;
-    const struct call_context *context = &worker->context;
-    const struct {
-        const char *key, *value;
-    } known[] = {
-        {"user", context->user ? context->user : "anonymous"},
-        {"session", context->session},
-        {"tenant", context->tenant},
-        {"agent", context->agent},
-        {"workspace", context->workspace},
-        {"invocation", context->invocation},
-        {"model", worker->model},
-    };
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (strcmp(known[i].key, key) == 0)
-            return known[i].value;
-    return NULL;
+    return strcmp(key, "model") == 0 ? worker->model : context_get(&worker->context, key, memory);
 }
 
 static bool id_taken(void *context, const char *id)

@@ -12,6 +12,7 @@ struct fake {
     char text[4096]; /* the last reply, failure, reason, refusal, log line or item */
     size_t length;
     uint32_t number; /* type of the reply, category of the failure, level of the line */
+    int64_t wait_ms; /* of the failure */
     char code[64];
     bool is_error;
     bool no_memory;
@@ -49,6 +50,7 @@ static mortise_status fake_fail(mortise_call *call, const mortise_error *error)
     (void)call;
     fake_keep(error->message, error->message_length, error->category);
     snprintf(fake.code, sizeof(fake.code), "%s", error->code ? error->code : "NULL");
+    fake.wait_ms = error->retry_after_ms;
     return MORTISE_FAILED;
 }
 

@@ -43,6 +43,12 @@ static void test_failures(void **state)
     assert_string_equal(fake.text, "3 s");
     assert_int_equal(fake.number, MORTISE_TIMEOUT);
     assert_string_equal(fake.code, "db.slow");
+    assert_int_equal(fake.wait_ms, 0);
+    assert_int_equal(mortise_fail_retry(&call, MORTISE_RATE_LIMITED, "api.quota", 3000, "used %s", "up"),
+                     MORTISE_FAILED);
+    assert_string_equal(fake.text, "used up");
+    assert_int_equal(fake.number, MORTISE_RATE_LIMITED);
+    assert_int_equal(fake.wait_ms, 3000);
 }
 
 static void test_json_strings(void **state)

@@ -106,7 +106,7 @@ typedef struct mortise_error {
     const char *code;      /* for programs, such as "db.locked"; NULL: "tool.error" */
     const char *message;   /* for the model and people: what happened, what to do */
     size_t message_length;
-    int64_t retry_after_ms; /* 0: not known */
+    int64_t retry_after_ms; /* of a category that may be tried again; 0: not known */
 } mortise_error;
 
 /* ---- what a tool's arguments look like ------------------------------------------------ */
@@ -284,8 +284,10 @@ typedef struct mortise_call_ops {
      *   "call"         its id                     "invocation"   the id of the run
      *   "user"         who asks, or "anonymous"   "session"      the id of the session
      *   "tenant"       for whom                   "agent"        the agent's name
-     *   "app"          the application's name     "workspace"    the folder to work in
+     *   "app"          the application's name
      *   "batch_index"  from 0, in the response    "batch_size"   calls in the response
+     *   "workspace"    the folder to work in, an absolute path without symbolic links: a tool
+     *                  takes relative paths from there, and stays below it
      *   "scopes"       what the caller holds, separated by spaces
      *   "metadata"     of the request, a JSON object; "metadata.KEY" is one string of it */
     const char *(*context)(mortise_call *call, const char *key);
@@ -348,8 +350,9 @@ typedef struct mortise_hook_ops {
     /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED. */
     void (*reason)(mortise_hook *hook, const char *text, size_t length);
 
-    /* As in mortise_call_ops; at post_tool_call also "parts", the attachments of the result as in
-     * its item (NULL: it has none).  Memory lives until the hook returns. */
+    /* As in mortise_call_ops, but that context() knows nothing of a single call: it knows "model",
+     * and at post_tool_call "parts", the attachments of the result as in its item (NULL: it has
+     * none).  Memory lives until the hook returns. */
     const char *(*context)(mortise_hook *hook, const char *key);
     void *(*alloc)(mortise_hook *hook, size_t bytes);
 

@@ -262,6 +262,12 @@ MORTISE__OURS mortise_status mortise_fail(mortise_call *call, const char *format
 MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_category category,
                                              const char *code, const char *format, ...)
     MORTISE__PRINTF(4, 5);
+/* The same for a category that may be tried again, when it is known how long to wait (0: it is
+ * not): the model is told in seconds, so the message need not. */
+MORTISE__OURS mortise_status mortise_fail_retry(mortise_call *call, mortise_category category,
+                                                const char *code, int64_t after_ms,
+                                                const char *format, ...)
+    MORTISE__PRINTF(5, 6);
 
 /* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
  * without memory it is the text `null`. */
@@ -449,7 +455,8 @@ static inline void mortise_progress(mortise_call *call, double done, double tota
         call->ops->progress(call, done, total, message);
 }
 
-/* "call", "session", "user", "tenant", "agent", …; NULL: not known. */
+/* "call", "session", "user", "workspace", "metadata.KEY", …, all of mortise_call_ops.context;
+ * NULL: not known. */
 static inline const char *mortise_context(mortise_call *call, const char *key)
 {
     return MORTISE__CALL_CAN(call, context) ? call->ops->context(call, key) : NULL;

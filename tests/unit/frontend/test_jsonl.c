@@ -135,10 +135,14 @@ static void test_tool_calls(void **state)
     (void)state;
     CHECK("{'type':'tool_call','id':'c1','name':'t','arguments':{'a':[1,null]},'valid':true}",
           .kind = EVENT_TOOL_CALL,
-          .as.tool_call = {"c1", "t", slice_of("{\"a\":\n[1,null]}"), true});
+          .as.tool_call = {.id = "c1",
+                           .name = "t",
+                           .arguments = slice_of("{\"a\":\n[1,null]}"),
+                           .valid = true});
     CHECK("{'type':'tool_call','id':'c1','name':'t','arguments':null,'arguments_raw':'{oops',"
           "'valid':false}",
-          .kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "t", slice_of("{oops"), false});
+          .kind = EVENT_TOOL_CALL,
+          .as.tool_call = {.id = "c1", .name = "t", .arguments = slice_of("{oops")});
 }
 
 static void test_tool_progress(void **state)
@@ -169,7 +173,8 @@ static void test_tool_results(void **state)
                              .parts = &(struct event_part){"image/png", "a.png", NULL, 67},
                              .part_count = 1});
     CHECK("{'type':'tool_result','id':'c1','name':'t','success':false,'result':'no',"
-          "'error':{'category':'not_found','code':'db.row','message':'no'},'duration_ms':0.0,"
+          "'error':{'component':'db','category':'not_found','code':'db.row','message':'no',"
+          "'retryable':false},'duration_ms':0.0,"
           "'parts':[]}",
           .kind = EVENT_TOOL_RESULT,
           .as.tool_result = {.id = "c1",
@@ -232,7 +237,7 @@ static void test_usage_and_result(void **state)
           .kind = EVENT_USAGE, .as.usage = usage);
     CHECK("{'type':'result','status':'finished','text':'Hi','exit_code':0,'session':null,"
           "'turns':2,'usage':{'input_tokens':10,'output_tokens':5,'cached_tokens':3},"
-          "'duration_ms':12}",
+          "'duration_ms':12,'tools':[]}",
           .kind = EVENT_RESULT,
           .as.result = {.status = "finished",
                         .text = slice_of("Hi"),
@@ -301,7 +306,10 @@ static void test_redaction(void **state)
           .as.status.text = slice_of("key sk-\"quoted\"/0123456789."));
     json_t *line = line_of((struct event){
         .kind = EVENT_TOOL_CALL,
-        .as.tool_call = {"c1", "t", slice_of("{\"k\":\"sk-\\\"quoted\\\"\\/0123456789\"}"), true}});
+        .as.tool_call = {.id = "c1",
+                         .name = "t",
+                         .arguments = slice_of("{\"k\":\"sk-\\\"quoted\\\"\\/0123456789\"}"),
+                         .valid = true}});
     json_decref(line);
     assert_null(strstr(capture.text, "0123456789"));
     assert_non_null(strstr(capture.text, "[redacted]"));

@@ -170,9 +170,11 @@ static void show_everything(void)
     stop(BLOCK_TEXT);
     call("greet", "{}");
     EMIT(.kind = EVENT_TOOL_PROGRESS,
-         .as.tool_progress = {.id = "c1", .stream = "stdout", .text = slice_of("step\n")});
+         .as.tool_progress = {
+             .id = "c1", .name = "greet", .stream = "stdout", .text = slice_of("step\n")});
     EMIT(.kind = EVENT_TOOL_PROGRESS,
-         .as.tool_progress = {.id = "c1", .text = slice_of("half"), .done = 1, .total = 2});
+         .as.tool_progress = {
+             .id = "c1", .name = "greet", .text = slice_of("half"), .done = 1, .total = 2});
     result("greet", true, "Hello", 1500);
     EMIT(.kind = EVENT_HOOK, .as.hook = {"guard", "PreToolCall", "skip", "because"});
     EMIT(.kind = EVENT_RETRY, .as.retry = {.attempt = 1, .wait_ms = 1500, .reason = &error});
@@ -183,7 +185,7 @@ static void show_everything(void)
 }
 
 #define RESET_LINE "what was shown of the answer is void: busy\n"
-#define TOOL_LINES "→ greet {}\n  step\n   50% half\n← greet (1.5 ms) Hello\n"
+#define TOOL_LINES "→ greet {}\n  greet: step\n  greet:  50% half\n← greet (1.5 ms) Hello\n"
 #define HOOK_LINE  "guard at PreToolCall: skip: because\n"
 #define RETRY_LINE "attempt 1 failed: busy; again in 1.5 s\n"
 
@@ -381,7 +383,7 @@ static void test_foreign_text_is_harmless(void **state)
     delta(BLOCK_TEXT, evil);
     call(evil, evil);
     EMIT(.kind = EVENT_TOOL_PROGRESS,
-         .as.tool_progress = {.id = evil, .stream = "x", .text = slice_of(evil)});
+         .as.tool_progress = {.id = evil, .name = evil, .stream = evil, .text = slice_of(evil)});
     result(evil, false, evil, 1);
     EMIT(.kind = EVENT_HOOK, .as.hook = {evil, "PreToolCall", "skip", evil});
     EMIT(.kind = EVENT_RETRY, .as.retry = {.attempt = 1, .reason = &error});
@@ -409,7 +411,9 @@ static void test_notes_are_redacted(void **state)
     open_stage(PRINT_ALL);
     call("t", "{\"key\":\"sk-0123456789abcdef\"}");
     EMIT(.kind = EVENT_TOOL_PROGRESS,
-         .as.tool_progress = {.id = "c", .stream = "x", .text = slice_of(key)});
+         .as.tool_progress = {.id = "c", .name = "t", .stream = "x", .text = slice_of(key)});
+    EMIT(.kind = EVENT_TOOL_PROGRESS,
+         .as.tool_progress = {.id = "d", .name = "t", .text = slice_of(key)});
     result("t", true, "the key is sk-0123456789abcdef", 1);
     EMIT(.kind = EVENT_RETRY, .as.retry = {.attempt = 1, .reason = &error});
     EMIT(.kind = EVENT_HOOK, .as.hook = {"h", "PreToolCall", "skip", key});

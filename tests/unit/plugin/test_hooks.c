@@ -55,9 +55,9 @@ static void note_hook(void *self, const struct event *event)
              event->as.hook.reason ? event->as.hook.reason : "-");
 }
 
-static const char *context(void *data, const char *key)
+static const char *context(void *data, const char *key, struct arena *memory)
 {
-    (void)data;
+    (void)data, (void)memory;
     return strcmp(key, "session") == 0 ? "s1" : NULL;
 }
 

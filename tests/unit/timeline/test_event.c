@@ -61,32 +61,56 @@ static const struct {
     {{.kind = EVENT_ERROR, .as.error = &trouble},
      "{\"type\":\"error\",\"kind\":\"rate_limit\",\"message\":\"too many \\\"requests\\\"\","
      "\"retryable\":true}"},
-    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "greet", SLICE("{\n \"n\": 1}"), true}},
+    {{.kind = EVENT_TOOL_CALL,
+      .as.tool_call = {.id = "c1", .name = "greet", .arguments = SLICE("{\n \"n\": 1}"), .valid = true}},
      "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"greet\",\"arguments\":{  \"n\": 1},"
      "\"valid\":true}"},
-    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "greet", {0}, true}},
+    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {.id = "c1", .name = "greet", .valid = true}},
      "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"greet\",\"arguments\":{},\"valid\":true}"},
-    {{.kind = EVENT_TOOL_CALL, .as.tool_call = {"c1", "greet", SLICE("{oops"), false}},
+    {{.kind = EVENT_TOOL_CALL,
+      .as.tool_call = {.id = "c1", .name = "greet", .arguments = SLICE("{oops")}},
      "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"greet\",\"arguments\":null,"
      "\"arguments_raw\":\"{oops\",\"valid\":false}"},
-    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", "stdout", SLICE("x\n"), 0, 0}},
+    /* F37 */
+    {{.kind = EVENT_TOOL_CALL,
+      .as.tool_call = {.id = "c1", .name = "build", .valid = true, .long_running = true}},
+     "{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"build\",\"arguments\":{},\"valid\":true,"
+     "\"long_running\":true}"},
+    {{.kind = EVENT_TOOL_PROGRESS,
+      .as.tool_progress = {.id = "c1", .name = "t", .stream = "stdout", .text = SLICE("x\n")}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":\"stdout\",\"text\":\"x\\n\"}"},
-    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", NULL, {0}, 2.5, 10}},
+    {{.kind = EVENT_TOOL_PROGRESS,
+      .as.tool_progress = {.id = "c1", .name = "t", .done = 2.5, .total = 10}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":null,\"text\":\"\",\"done\":2.5,"
      "\"total\":10}"},
-    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {"c1", NULL, {0}, NAN, 0}},
+    {{.kind = EVENT_TOOL_PROGRESS, .as.tool_progress = {.id = "c1", .name = "t", .done = NAN}},
      "{\"type\":\"tool_progress\",\"id\":\"c1\",\"stream\":null,\"text\":\"\",\"done\":0}"},
     {{.kind = EVENT_TOOL_RESULT,
-      .as.tool_result = {"c1", "greet", true, SLICE("Hi"), NULL, NULL, NULL, 1234567, parts, 2}},
+      .as.tool_result = {.id = "c1",
+                         .name = "greet",
+                         .success = true,
+                         .result = SLICE("Hi"),
+                         .duration_us = 1234567,
+                         .parts = parts,
+                         .part_count = 2}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"greet\",\"success\":true,\"result\":"
      "\"Hi\",\"error\":null,\"duration_ms\":1234.567,\"parts\":[{\"mime_type\":\"image/png\","
      "\"name\":\"a\",\"bytes\":3},{\"mime_type\":\"text/css\",\"uri\":\"u:v\"}]}"},
+    /* F22, F25 */
     {{.kind = EVENT_TOOL_RESULT,
-      .as.tool_result = {"c1", "db", false, SLICE("locked"), "database", "unavailable", "db.locked",
-                         70, NULL, 0}},
+      .as.tool_result = {.id = "c1",
+                         .name = "db",
+                         .result = SLICE("locked"),
+                         .component = "database",
+                         .category = "unavailable",
+                         .code = "db.locked",
+                         .retryable = true,
+                         .retry_after_ms = 1500,
+                         .duration_us = 70}},
      "{\"type\":\"tool_result\",\"id\":\"c1\",\"name\":\"db\",\"success\":false,\"result\":"
-     "\"locked\",\"error\":{\"category\":\"unavailable\",\"code\":\"db.locked\",\"message\":"
-     "\"locked\"},\"duration_ms\":0.070,\"parts\":[]}"},
+     "\"locked\",\"error\":{\"component\":\"database\",\"category\":\"unavailable\",\"code\":"
+     "\"db.locked\",\"message\":\"locked\",\"retryable\":true,\"retry_after_ms\":1500},"
+     "\"duration_ms\":0.070,\"parts\":[]}"},
     {{.kind = EVENT_HOOK, .as.hook = {"guard", "pre_tool_call", "skip", "not today"}},
      "{\"type\":\"hook\",\"hook\":\"guard\",\"event\":\"pre_tool_call\",\"decision\":\"skip\","
      "\"reason\":\"not today\"}"},
@@ -98,12 +122,21 @@ static const struct {
     {{.kind = EVENT_TURN_END, .as.turn_end = {0, STOP_UNKNOWN}},
      "{\"type\":\"turn_end\",\"turn\":0,\"stop_reason\":null}"},
     {{.kind = EVENT_RESULT,
-      .as.result = {"finished", SLICE("ok"), 0, "s1", 2, {5, 6, -1, -1, -1}, 1200}},
+      .as.result = {.status = "finished",
+                    .text = SLICE("ok"),
+                    .session = "s1",
+                    .turns = 2,
+                    .usage = {5, 6, -1, -1, -1},
+                    .duration_ms = 1200,
+                    .tools = (const struct tool_usage[]){{"a", 3, 1, 1500, 1000}, {"b", 1, 0, 7, 7}},
+                    .tool_count = 2}},
      "{\"type\":\"result\",\"status\":\"finished\",\"text\":\"ok\",\"exit_code\":0,\"session\":"
-     "\"s1\",\"turns\":2,\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"duration_ms\":1200}"},
-    {{.kind = EVENT_RESULT, .as.result = {"failed", {0}, -1, NULL, 0, USAGE_INIT, 0}},
+     "\"s1\",\"turns\":2,\"usage\":{\"input_tokens\":5,\"output_tokens\":6},\"duration_ms\":1200,"
+     "\"tools\":[{\"name\":\"a\",\"calls\":3,\"errors\":1,\"total_ms\":1.500,\"p99_ms\":1.000},"
+     "{\"name\":\"b\",\"calls\":1,\"errors\":0,\"total_ms\":0.007,\"p99_ms\":0.007}]}"},
+    {{.kind = EVENT_RESULT, .as.result = {.status = "failed", .exit_code = -1, .usage = USAGE_INIT}},
      "{\"type\":\"result\",\"status\":\"failed\",\"text\":\"\",\"exit_code\":-1,\"session\":null,"
-     "\"turns\":0,\"usage\":{},\"duration_ms\":0}"},
+     "\"turns\":0,\"usage\":{},\"duration_ms\":0,\"tools\":[]}"},
 };
 
 static void test_json_shapes(void **state)

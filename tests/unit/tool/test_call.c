@@ -1,4 +1,4 @@
-/* The life of a call: late answers, threads, context (T11, T58, F59-F61). */
+/* The life of a call: late answers, threads (T11, T58). */
 #include "fake.h"
 
 #include <pthread.h>
@@ -247,58 +247,6 @@ static void test_serial_tools_are_entered_once(void **state)
     registry_unref(registry);
 }
 
-/* ---- context ---- */
-
-static char seen_ids[2][2][64];
-static int seen_count;
-
-static mortise_status who(const mortise_tool *self, mortise_call *call, const void *args)
-{
-    (void)self, (void)args;
-    static const char *const keys[] = {"user",       "session",     "tenant",    "agent",
-                                       "batch_size", "batch_index", "workspace", "nonsense"};
-    struct text text = TEXT_INIT;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const char *value = call->ops->context(call, keys[i]);
-        text_printf(&text, "%s=%s ", keys[i], value ? value : "-");
-        assert_ptr_equal(call->ops->context(call, keys[i]), value);
-    }
-    snprintf(seen_ids[seen_count % 2][0], 64, "%s", call->ops->context(call, "call"));
-    snprintf(seen_ids[seen_count++ % 2][1], 64, "%s", call->ops->context(call, "invocation"));
-    assert_null(call->ops->context(call, NULL));
-    assert_int_equal(call->ops->remaining_ms(call), -1);
-    mortise_status status = fake_reply(call, "%s", text.data);
-    text_release(&text);
-    return status;
-}
-FAKE_TOOL(who, 0, ANY);
-
-static void test_context(void **state)
-{
-    (void)state;
-    struct registry *registry = fake_one(&who_tool);
-    struct tool_result result;
-    for (int i = 0; i < 2; i++)
-        assert_answer(registry, "who", "{}",
-                      "user=anonymous session=- tenant=- agent=- batch_size=1 batch_index=0 "
-                      "workspace=- nonsense=- ");
-    assert_string_not_equal(seen_ids[0][0], seen_ids[1][0]); /* F60 */
-    assert_string_not_equal(seen_ids[0][1], seen_ids[1][1]);
-    const struct call_context context = {.user = "ada",
-                                         .session = "s1",
-                                         .tenant = "t1",
-                                         .agent = "coder",
-                                         .workspace = "/w",
-                                         .invocation = "run_1"};
-    tool_call(registry, "who", NULL, 0, &context, NULL, &result);
-    assert_string_equal(result.text.data,
-                        "user=ada session=s1 tenant=t1 agent=coder batch_size=1 batch_index=0 "
-                        "workspace=/w nonsense=- ");
-    tool_result_release(&result);
-    assert_string_equal(seen_ids[0][1], "run_1");
-    registry_unref(registry);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,7 +257,6 @@ int main(void)
         cmocka_unit_test(test_finish_without_pending),
         cmocka_unit_test(test_ops_from_many_threads),
         cmocka_unit_test(test_serial_tools_are_entered_once),
-        cmocka_unit_test(test_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

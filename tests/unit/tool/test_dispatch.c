@@ -1,4 +1,4 @@
-/* A batch from its calls to its results: W31-W36, W45-W46, F31, F39-F41, F48, F54-F58. */
+/* A batch from its calls to its results: W31-W36, W45-W46, F39-F41, F48, F54-F58. */
 #include "scene.h"
 
 #include <pthread.h>
@@ -356,37 +356,6 @@ static void test_a_stalled_consumer(void **state)
     scene_release(&scene);
 }
 
-/* ---- context ---- */
-
-static mortise_status whoami(const mortise_tool *self, mortise_call *call, const void *args)
-{
-    (void)self, (void)args;
-    return fake_reply(call, "%s of %s/%s in %s", call->ops->context(call, "call"),
-                      call->ops->context(call, "batch_index"),
-                      call->ops->context(call, "batch_size"), call->ops->context(call, "session"));
-}
-FAKE_TOOL(whoami, SAFE, ANY);
-
-/* F31: the same under every strategy, no cross-talk. */
-static void test_context_of_a_batch(void **state)
-{
-    (void)state;
-    static const mortise_tool *const some[] = {&whoami_tool, NULL};
-    const struct call_context context = {.session = "s1"};
-    for (int strategy = STRATEGY_AUTO; strategy <= STRATEGY_PARALLEL; strategy++) {
-        struct scene scene;
-        scene_init(&scene, some, NULL);
-        scene.dispatch.context = &context;
-        scene.dispatch.strategy = (enum strategy)strategy;
-        scene_call(&scene, "c1", "whoami", "{}");
-        scene_call(&scene, "c2", "whoami", "{}");
-        scene_run(&scene);
-        assert_string_equal(scene_told(&scene),
-                            "result c1 ok: c1 of 0/2 in s1\nresult c2 ok: c2 of 1/2 in s1\n");
-        scene_release(&scene);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,7 +370,6 @@ int main(void)
         cmocka_unit_test(test_results_are_in_call_order),
         cmocka_unit_test(test_progress_is_seen_while_the_tool_runs),
         cmocka_unit_test(test_a_stalled_consumer),
-        cmocka_unit_test(test_context_of_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -346,11 +346,91 @@ static void test_names(void **state)
     registry_unref(registry);
 }
 
+/* ---- errors that may pass ---- */
+
+static mortise_error passing;
+
+static mortise_status refuse(const mortise_tool *self, mortise_call *call, const void *args)
+{
+    (void)self, (void)args;
+    return (call->ops->fail)(call, &passing);
+}
+FAKE_TOOL(refuse, 0, .input_schema = "{\"type\":\"object\"}");
+
+/* F22: three categories may be tried again, and only those say when. */
+static void test_when_to_try_again(void **state)
+{
+    (void)state;
+    static const struct {
+        mortise_category category;
+        bool retryable;
+    } cases[] = {
+        {MORTISE_INTERNAL, false},     {MORTISE_INVALID_INPUT, false}, {MORTISE_UNAUTHORIZED, false},
+        {MORTISE_FORBIDDEN, false},    {MORTISE_MISSING, false},       {MORTISE_RATE_LIMITED, true},
+        {MORTISE_TIMEOUT, true},       {MORTISE_UNAVAILABLE, true},    {MORTISE_ABORTED, false},
+        {MORTISE_NOT_SUPPORTED, false}};
+    struct registry *registry = fake_one(&refuse_tool);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tool_result result;
+        passing = (mortise_error){.size = sizeof(passing),
+                                  .category = cases[i].category,
+                                  .component = "api",
+                                  .message = "busy",
+                                  .message_length = 4,
+                                  .retry_after_ms = 2500};
+        fake_call(registry, "refuse", "{}", &result);
+        assert_int_equal(category_is_retryable(result.category), cases[i].retryable);
+        assert_int_equal(result.retry_after_ms, cases[i].retryable ? 2500 : 0);
+        assert_int_equal(strstr(result.text.data, ": busy (try again in 3 s)") != NULL,
+                         cases[i].retryable);
+        tool_result_release(&result);
+    }
+    assert_false(category_is_retryable(NULL));
+    registry_unref(registry);
+}
+
+static void test_how_long_to_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t said_ms, kept_ms;
+        const char *told;
+    } cases[] = {{0, 0, "busy"},
+                 {-5, 0, "busy"},
+                 {INT64_MIN, 0, "busy"},
+                 {1, 1, "busy (try again in 1 ms)"},
+                 {999, 999, "busy (try again in 999 ms)"},
+                 {3000, 3000, "busy (try again in 3 s)"},
+                 {INT64_MAX, 86400000, "busy (try again in 86400 s)"}};
+    struct registry *registry = fake_one(&refuse_tool);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char wanted[80];
+        struct tool_result result;
+        passing = (mortise_error){.size = sizeof(passing),
+                                  .category = MORTISE_RATE_LIMITED,
+                                  .message = "busy",
+                                  .message_length = 4,
+                                  .retry_after_ms = cases[i].said_ms};
+        fake_call(registry, "refuse", "{}", &result);
+        snprintf(wanted, sizeof(wanted), "tool.rate_limited: %s", cases[i].told);
+        assert_string_equal(result.text.data, wanted);
+        assert_int_equal(result.retry_after_ms, cases[i].kept_ms);
+        tool_result_release(&result);
+    }
+    /* A plugin whose struct ends before that member. */
+    passing.size = offsetof(mortise_error, retry_after_ms);
+    passing.retry_after_ms = 5;
+    assert_failure(registry, "refuse", "{}", "rate_limited", "tool.rate_limited: busy");
+    registry_unref(registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_when_to_try_again),
+        cmocka_unit_test(test_how_long_to_wait),
         cmocka_unit_test(test_statuses_without_a_word),
         cmocka_unit_test(test_arguments_that_do_not_fit),
         cmocka_unit_test(test_large_results_are_whole),
