@@ -15,6 +15,10 @@ if(MORTISE_TESTS)
   find_path(CMOCKA_INCLUDE_DIR cmocka.h)
   find_library(CMOCKA_LIBRARY cmocka)
 endif()
+# Manual pages are left out where these are not.
+find_program(SCDOC scdoc)
+find_program(MORTISE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(MORTISE_PYTHON python3)
 
 set(missing "")
 if(NOT JANSSON_INCLUDE_DIR OR NOT JANSSON_LIBRARY)

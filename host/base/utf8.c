@@ -68,6 +68,14 @@ static void append_without_nul(struct text *out, const char *data, size_t length
     text_append(out, data, length);
 }
 
+size_t utf8_count(const char *data, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += !is_continuation((unsigned char)data[i]);
+    return count;
+}
+
 void utf8_append_clean(struct text *out, const char *data, size_t length)
 {
     text_reserve(out, length);

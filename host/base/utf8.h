@@ -15,6 +15,9 @@
 /* How many leading bytes are valid; `length` when all are. */
 size_t utf8_valid(const char *data, size_t length);
 
+/* The characters (code points) of valid text. */
+size_t utf8_count(const char *data, size_t length);
+
 /* Appends `data` with every bad byte and every NUL replaced by U+FFFD. */
 void utf8_append_clean(struct text *out, const char *data, size_t length);
 

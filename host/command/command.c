@@ -14,6 +14,7 @@ static const struct command commands[] = {
      "what was loaded, what was refused and why; check a file without running it", command_plugins},
     {"hooks", "", "every hook event and who takes it, in order", command_hooks},
     {"providers", "", "the providers, and the variables they read", command_providers},
+    {"new", "tool|hook NAME", "a folder with a plugin that builds, and its test", command_new},
     {"config", "[show]", "the settings in force and where each came from", command_config},
     {"help", "[COMMAND]", "this", command_help},
 };

@@ -111,6 +111,11 @@ static int show(struct app *app, const struct registry *registry, const char *na
     show_flags(app, tool->meta.flags);
     for (size_t i = 0; tool->meta.scopes && tool->meta.scopes[i]; i++)
         output_printf(&app->out, "scope        %s\n", tool->meta.scopes[i]);
+    for (size_t i = 0; tool->meta.examples && tool->meta.examples[i]; i++) {
+        output_own(&app->out, "example      ");
+        output_foreign(&app->out, tool->meta.examples[i], strlen(tool->meta.examples[i]));
+        output_own(&app->out, "\n");
+    }
     show_schema(app, "input schema", tool->meta.input_schema);
     show_schema(app, "output schema", tool->meta.output_schema);
     return app_flush(app);

@@ -45,7 +45,8 @@ static void drop_last(char *path)
         *slash = '\0';
 }
 
-char *path_system_plugins(void)
+/* `tail` below the binary's folder, "../" first. */
+static char *from_binary(const char *tail)
 {
     char binary[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", binary, sizeof(binary) - 1);
@@ -53,11 +54,22 @@ char *path_system_plugins(void)
         return strdup("");
     binary[length] = '\0';
     /* The file's name goes, and one folder more for each "../". */
-    const char *tail = MORTISE_PLUGINS_FROM_BINARY;
     drop_last(binary);
     for (; strncmp(tail, "../", 3) == 0; tail += 3)
         drop_last(binary);
     struct text path = TEXT_INIT;
-    text_printf(&path, "%s/%s", binary, tail);
+    text_puts(&path, binary);
+    if (*tail)
+        text_printf(&path, "/%s", tail);
     return text_take(&path, NULL);
+}
+
+char *path_prefix(void)
+{
+    return from_binary(MORTISE_PREFIX_FROM_BINARY);
+}
+
+char *path_system_plugins(void)
+{
+    return from_binary(MORTISE_PLUGINS_FROM_BINARY);
 }

@@ -7,6 +7,8 @@
 char *path_config(const char *tail);
 char *path_data(const char *tail);
 char *path_state(const char *tail);
+/* The folder that this binary's installation, or its build, has all its files below. */
+char *path_prefix(void);
 /* The folder of the plugins that were installed with this binary. */
 char *path_system_plugins(void);
 

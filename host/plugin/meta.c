@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "plugin/raw_schema.h"
-#include "plugin/schema.h"
+#include "schema/decode.h"
 
 #define MAX_NAME   ((size_t)64)
-#define MAX_SCOPES ((size_t)64)
+#define MAX_TEXTS  ((size_t)64) /* of a list */
 #define NOTE                                                                                       \
     "NOTE: This is a long-running operation. Once it has returned a pending or intermediate "      \
     "status, do not call it again for the same work."
@@ -150,14 +150,14 @@ static bool read_raw(struct plugin *plugin, struct tool *tool, const char *json,
 static bool read_shape(struct plugin *plugin, struct tool *tool, const mortise_shape *shape,
                        struct error *error)
 {
-    if (!shape_check(shape, error)) {
-        if (error && error->kind == ERROR_PLUGIN)
+    tool->shape = shape_new(shape, &plugin->memory, error);
+    if (!tool->shape) {
+        if (error && error->kind != ERROR_INTERNAL)
             error_prefix(error, "tool '%s'", tool->own_name);
         return false;
     }
     struct text text = TEXT_INIT;
     shape_write_schema(shape, &text);
-    tool->shape = shape;
     tool->meta.input_schema = keep(plugin, &text);
     return tool->meta.input_schema || error_memory(error);
 }
@@ -173,26 +173,93 @@ static bool read_input(struct plugin *plugin, struct tool *tool, const mortise_t
                     &tool->meta.input_schema, &tool->input, error);
 }
 
-static bool read_scopes(struct plugin *plugin, struct tool *tool, const char *const *scopes,
-                        struct error *error)
+/* ---- lists ---- */
+
+/* A copy of a list of texts, of which there may be none. */
+static bool read_texts(struct plugin *plugin, const struct tool *tool, const char *const *texts,
+                       const char *what, const char *const **out, struct error *error)
 {
-    if (!scopes)
+    if (!texts)
         return true;
     size_t count = 0;
-    while (count <= MAX_SCOPES && scopes[count])
+    while (count <= MAX_TEXTS && texts[count])
         count++;
-    if (count > MAX_SCOPES)
+    if (count > MAX_TEXTS)
         return error_set(error, ERROR_PLUGIN,
-                         "tool '%s' has more than %zu scopes, or their list does not end with NULL",
-                         tool->own_name, MAX_SCOPES);
+                         "tool '%s' has more than %zu %s, or their list does not end with NULL",
+                         tool->own_name, MAX_TEXTS, what);
     const char **copy = arena_alloc(&plugin->memory, (count + 1) * sizeof(*copy));
     if (!copy)
         return error_memory(error);
     for (size_t i = 0; i < count; i++)
-        if (!(copy[i] = plugin_copy(plugin, scopes[i])))
+        if (!(copy[i] = plugin_copy(plugin, texts[i])))
             return error_memory(error);
-    tool->meta.scopes = copy;
+    *out = copy;
     return true;
+}
+
+/* An example is shown to the model, which will do the same. */
+static bool check_example(const struct tool *tool, const char *json, size_t number,
+                          struct error *error)
+{
+    struct error reason = ERROR_INIT;
+    json_t *object = json_parse(json, strlen(json), NULL, &reason);
+    bool fits = json_is_object(object) &&
+                (tool->shape ? decode_fits(tool->shape, object, &reason)
+                             : schema_check(tool->input, object, PROBLEM_EXAMPLE, &reason));
+    if (object && !json_is_object(object))
+        error_set(&reason, ERROR_PLUGIN, "it must be a JSON object");
+    json_decref(object);
+    if (!fits && reason.kind == ERROR_INTERNAL)
+        return error_memory(error);
+    return fits || error_set(error, ERROR_PLUGIN, "example %zu of tool '%s' does not fit: %.*s",
+                             number, tool->own_name, (int)strcspn(reason.message, "\n"),
+                             reason.message);
+}
+
+/* Puts them as "examples" at the end of the input schema, an object with at least a "type". */
+static bool write_examples(struct plugin *plugin, struct tool *tool, struct error *error)
+{
+    const char *schema = tool->meta.input_schema;
+    struct text text = TEXT_INIT;
+    text_append(&text, schema, strlen(schema) - 1);
+    for (const char *const *example = tool->meta.examples; *example; example++) {
+        json_t *object = json_parse(*example, strlen(*example), NULL, NULL);
+        text_puts(&text, example == tool->meta.examples ? ",\"examples\":[" : ",");
+        if (object)
+            text_json(&text, object);
+        else /* it was read before */
+            text.failed = true;
+        json_decref(object);
+    }
+    text_puts(&text, "]}");
+    tool->meta.input_schema = keep(plugin, &text);
+    return tool->meta.input_schema || error_memory(error);
+}
+
+static bool has_own_examples(const char *schema)
+{
+    json_t *object = json_parse(schema, strlen(schema), NULL, NULL);
+    bool has = json_object_get(object, "examples") != NULL;
+    json_decref(object);
+    return has;
+}
+
+static bool read_examples(struct plugin *plugin, struct tool *tool, const mortise_tool_meta *meta,
+                          struct error *error)
+{
+    if (!MORTISE_HAS(meta, mortise_tool_meta, examples) || !meta->examples || !meta->examples[0])
+        return true;
+    if (!read_texts(plugin, tool, meta->examples, "examples", &tool->meta.examples, error))
+        return false;
+    for (size_t i = 0; tool->meta.examples[i]; i++)
+        if (!check_example(tool, tool->meta.examples[i], i + 1, error))
+            return false;
+    if (has_own_examples(tool->meta.input_schema))
+        return error_set(error, ERROR_PLUGIN,
+                         "tool '%s' has \"examples\" in its schema and beside it: keep one",
+                         tool->own_name);
+    return write_examples(plugin, tool, error);
 }
 
 /* ---- the whole ---- */
@@ -208,7 +275,8 @@ static bool read(struct plugin *plugin, const mortise_tool_meta *meta, struct to
 {
     if (!read_name(plugin, tool, meta->name, error) || !check_flags(tool, error) ||
         !read_description(plugin, tool, meta->description, error) ||
-        !read_input(plugin, tool, meta, error) || !read_scopes(plugin, tool, meta->scopes, error))
+        !read_input(plugin, tool, meta, error) || !read_examples(plugin, tool, meta, error) ||
+        !read_texts(plugin, tool, meta->scopes, "scopes", &tool->meta.scopes, error))
         return false;
     tool->meta.name = tool->name;
     if (meta->output_schema && !read_raw(plugin, tool, meta->output_schema, "output",
@@ -240,7 +308,9 @@ void meta_release(struct tool *tool)
 {
     schema_free(tool->input);
     schema_free(tool->output);
+    shape_release(tool->shape);
     tool->input = tool->output = NULL;
+    tool->shape = NULL;
 }
 
 /* ---- comparing ---- */
@@ -265,5 +335,5 @@ bool meta_equal(const mortise_tool_meta *a, const mortise_tool_meta *b)
            same_text(a->description, b->description) &&
            same_text(a->input_schema, b->input_schema) &&
            same_text(a->output_schema, b->output_schema) && same_list(a->scopes, b->scopes) &&
-           same_text(a->title, b->title);
+           same_text(a->title, b->title) && same_list(a->examples, b->examples);
 }

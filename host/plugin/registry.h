@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "schema/schema.h"
+#include "schema/shape.h"
 
 struct registry;
 struct plugin;
@@ -29,9 +30,9 @@ struct tool {
     const char *name;
     const char *own_name;   /* as its plugin knows it, before "prefix" and "rename" (D19) */
     mortise_tool_meta meta; /* all strings are the host's; input_schema always set, shape NULL */
-    const mortise_shape *shape; /* the plugin's, checked; NULL: gets JSON text */
-    struct schema *input;       /* of a tool without a shape: what its arguments are checked with */
-    struct schema *output;      /* what a JSON result is checked with, or NULL */
+    struct shape *shape;    /* of its arguments; NULL: it gets JSON text … */
+    struct schema *input;   /* … that is checked with this */
+    struct schema *output;  /* what a JSON result is checked with, or NULL */
     const mortise_tool *instance;
     struct plugin *plugin;
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */

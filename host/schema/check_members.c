@@ -95,7 +95,7 @@ static const struct node *find_property(const struct members *members, const cha
 static void complain_unknown(struct check *check, const struct place *place, const json_t *listed)
 {
     struct problems *problems = &check->problems;
-    bool arguments = problems->subject == PROBLEM_ARGUMENTS && !place->outer;
+    bool arguments = problems->subject != PROBLEM_RESULT && !place->outer;
     const char *what = arguments ? "arguments" : "members";
     struct suggestion suggestion;
     suggestion_begin(&suggestion, place->name);

@@ -44,14 +44,6 @@ static void release(void *memory, void *data)
 
 /* ---- compiling ---- */
 
-static size_t count_characters(const char *text, size_t length)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return count;
-}
-
 static void complain(const struct pcre2_api *api, const char *regex, size_t length, int code,
                      size_t offset, struct error *error)
 {
@@ -61,7 +53,7 @@ static void complain(const struct pcre2_api *api, const char *regex, size_t leng
         pattern_origin(regex, length, offset > strlen(PREFIX) ? offset - strlen(PREFIX) : 0);
     int shown = (int)utf8_cut(regex, length, QUOTE_BYTES);
     error_set(error, ERROR_PLUGIN, "the pattern '%.*s%s' is not valid: %s at character %zu", shown,
-              regex, (size_t)shown < length ? "…" : "", reason, count_characters(regex, origin));
+              regex, (size_t)shown < length ? "…" : "", reason, utf8_count(regex, origin));
 }
 
 static pcre2_code *compile(const struct pcre2_api *api, pcre2_general_context *memory,

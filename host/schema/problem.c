@@ -31,15 +31,14 @@ void problem_add(struct problems *problems, const struct place *place, const cha
     if (problems->count++ >= PROBLEMS_MAX)
         return;
     struct text *out = &problems->text;
-    bool arguments = problems->subject == PROBLEM_ARGUMENTS;
     text_puts(out, out->length ? "\n" : "");
-    text_puts(out, arguments ? "Invalid argument: " : "");
+    text_puts(out, problems->subject == PROBLEM_ARGUMENTS ? "Invalid argument: " : "");
     if (place) {
         text_putc(out, '\'');
         write_place(out, place);
         text_puts(out, "' ");
     } else {
-        text_puts(out, arguments ? "the arguments " : "the result ");
+        text_puts(out, problems->subject == PROBLEM_RESULT ? "the result " : "the arguments ");
     }
     va_list args;
     va_start(args, format);

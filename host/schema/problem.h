@@ -25,7 +25,8 @@ struct place {
     size_t index;     /* … or, when there is no name, of an element */
 };
 
-enum problem_subject { PROBLEM_ARGUMENTS, PROBLEM_RESULT };
+/* PROBLEM_EXAMPLE: arguments that an author wrote. */
+enum problem_subject { PROBLEM_ARGUMENTS, PROBLEM_RESULT, PROBLEM_EXAMPLE };
 
 struct problems {
     enum problem_subject subject;

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "schema/decode.h"
 #include "tool/call_private.h"
-#include "tool/decode.h"
 
 #define SLICE_MS        20   /* how often a waiting tool_call() looks at its token */
 #define DIRECT_GRACE_MS 2000 /* D16 */

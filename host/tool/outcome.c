@@ -76,9 +76,9 @@ static void settle_bad_json(struct call *call)
     json_decref(value);
 }
 
-/* It is JSON, but holds something that it must not. */
-static void settle_bad(struct call *call, const char *code, const char *what,
-                       const struct error *error)
+/* The tool's answer is no use: told to the operator, and to the model as an error. */
+static void settle_bad_reply(struct call *call, const char *code, const char *what,
+                             const struct error *error)
 {
     const struct tool *tool = call->tool;
     if (error->kind == ERROR_INTERNAL) {
@@ -91,13 +91,6 @@ static void settle_bad(struct call *call, const char *code, const char *what,
     tool_result_fail(&call->result, MORTISE_INTERNAL, code,
                      "Internal error: tool '%s' replied with %s: %s", tool->name, what,
                      error->message);
-}
-
-static bool has_good_output(const struct call *call, struct error *error)
-{
-    const struct tool_result *result = &call->result;
-    return !result->is_json ||
-           output_fits(call->tool, text_cstr(&result->text), result->text.length, error);
 }
 
 static void settle_success(struct call *call)
@@ -114,10 +107,11 @@ static void settle_success(struct call *call)
     result->text = call->reply;
     call->reply = (struct text)TEXT_INIT;
     if (result->is_json && !parts_take_json(result, &error))
-        settle_bad(call, "tool.bad_part", "a part that cannot be used", &error);
-    else if (!has_good_output(call, &error))
-        settle_bad(call, "tool.bad_output", "something that its output schema does not allow",
-                   &error);
+        settle_bad_reply(call, "tool.bad_part", "a part that cannot be used", &error);
+    else if (result->is_json && !output_fits(call->tool, text_cstr(&result->text),
+                                             result->text.length, &error))
+        settle_bad_reply(call, "tool.bad_output",
+                         "something that its output schema does not allow", &error);
     parts_order(result);
 }
 

@@ -6,7 +6,7 @@
 
 MORTISE_TOOL(get_weather, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE | MORTISE_IDEMPOTENT,
     "Get the weather at a place.  This is demo data: it is made up and the same at any time.",
-    (string, location, "The name of a city, such as Tokyo.", required, range(1, 200)),
+    (string, location, "The name of a city, such as Tokyo.", required, length(1, 200)),
     (string, unit,     "The unit of the temperature.",       one_of("celsius", "fahrenheit"), fallback("celsius")));
 
 struct weather {

@@ -58,7 +58,7 @@ static mortise_status write_report(mortise_task *task, void *data)
 MORTISE_TOOL(generate_report, MORTISE_LONG_RUNNING,
     "Write a report on a topic.  Answers with a task_id at once; check_report_status has the report "
     "when it is done.",
-    (string,  topic,    "What the report is on.", required, range(1, 1000)),
+    (string,  topic,    "What the report is on.", required, length(1, 1000)),
     (integer, sections, "How many sections.",     range(1, 20), fallback(3)));
 
 static mortise_status generate_report(mortise_call *call, const generate_report_args *args)

@@ -90,7 +90,7 @@ def build_plugin(root, include, output, *flags):
 
 def build_sdk_plugin(root, output):
     must("cc", "-shared", "-fPIC", "-fvisibility=hidden", f"-I{root}/plugin-sdk/include",
-         root / "plugin-sdk/example/hello.c", *sorted((root / "plugin-sdk/src").glob("*.c")),
+         root / "plugins/greet/greet.c", *sorted((root / "plugin-sdk/src").glob("*.c")),
          "-o", output)
     return output
 
@@ -128,7 +128,7 @@ def trials(root, mortise):
                 assert text.endswith(f"next={sees_next} status=1 finished=1"), (age, host_age, text)
 
         # The SDK's plugins in every host, with the structs that tool.h fills.
-        sdk = build_sdk_plugin(root, folder / "hello.so")
+        sdk = build_sdk_plugin(root, folder / "greet.so")
         for host in hosts.values():
             assert run(host, sdk, "no_such_tool", "{}").returncode == 3
 

@@ -4,10 +4,11 @@
 test_compiling.py standards ROOT   the headers compile without a warning in every standard
 test_compiling.py mistakes ROOT    each of mistakes/*.c is refused with words that help
 
-A file of mistakes/ begins with a line `/* expect: REGEX */`, and may have a second one,
-`/* flags: … */`.  Compilers and standards that are not there are named and skipped.
+A file of mistakes/ begins with a line `/* expect: REGEX */`: what the first line that a compiler or
+the linker complains in must say.  It is the only one, unless there is a line `/* more: WHY */`.
+`/* flags: … */` adds options, `/* compiler: c++ */` has it compiled as C++.  Compilers and
+standards that are not there are named and skipped.
 """
-import atexit
 import concurrent.futures
 import os
 import pathlib
@@ -29,6 +30,8 @@ PLUGIN_COMMON = ["-shared", "-fPIC", "-fvisibility=hidden", "-Werror=format",
                  "-Wl,--require-defined=tool_definition",
                  "-Wl,--require-defined=mortise_plugin_stamp"]
 
+SCRATCH = tempfile.TemporaryDirectory()
+
 C_STANDARDS = ["c11", "gnu11", "c17", "c2x", "gnu2x"]
 CXX_STANDARDS = ["c++11", "c++14", "c++17", "c++20", "c++23"]
 C_COMPILERS = ["gcc", "clang"]
@@ -47,9 +50,9 @@ bool knows_finish(const mortise_call_ops *ops)
 """
 
 
-def run(command, text=None):
+def run(command, text=None, cwd=None):
     """The exit status and all output, without the backslashes that gcc puts before quotes."""
-    done = subprocess.run(command, input=text, text=True, capture_output=True,
+    done = subprocess.run(command, input=text, text=True, capture_output=True, cwd=cwd,
                           env={**os.environ, "LC_ALL": "C.UTF-8"})
     return done.returncode, (done.stdout + done.stderr).replace("\\", "")
 
@@ -72,11 +75,12 @@ def knows(compiler, language, standard):
 def check_standards(root):
     """The cases, and how to check one: None or what is wrong with it."""
     include = f"-I{root}/plugin-sdk/include"
-    every_kind = (root / "tests/plugin/sdk_every_kind.h").read_text()
+    declared = [(root / "tests/plugin" / name).read_text()
+                for name in ("sdk_every_kind.h", "fixtures/declared.c")]
     cases = [("c", compiler, standard, source)
              for compiler in available(C_COMPILERS)
              for standard in C_STANDARDS if knows(compiler, "c", standard)
-             for source in (USES_PLUGIN_H, every_kind)]
+             for source in (USES_PLUGIN_H, *declared)]
     cases += [("c++", compiler, standard, USES_PLUGIN_H)
               for compiler in available(CXX_COMPILERS)
               for standard in CXX_STANDARDS if knows(compiler, "c++", standard)]
@@ -95,21 +99,28 @@ def marked(source, word):
     return found.group(1) if found else None
 
 
-def compile_library(compiler, sdk):
-    """The objects of the SDK's library; the folder goes with the process."""
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    sources = [str(path) for path in sorted((sdk / "src").glob("*.c"))]
-    subprocess.run([compiler, "-std=c11", "-fPIC", f"-I{sdk}/include", "-c", *sources],
-                   cwd=folder.name, check=True)
-    return [str(path) for path in pathlib.Path(folder.name).glob("*.o")]
+# A line in which something is complained of.  What the compiler says of its linker is not one.
+COMPLAINT = re.compile(r"(error|warning): (?!ld returned|linker command)"
+                       r"|undefined (reference|symbol)|required symbol")
+
+
+def build_library(compiler, include, sources):
+    """The SDK's library, which is the same for every mistake."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir=SCRATCH.name))
+    status, output = run([compiler, "-std=c11", "-c", "-fPIC", "-fvisibility=hidden", include,
+                          *sources], cwd=folder)
+    if status != 0:
+        sys.exit(output)
+    return [str(path) for path in folder.glob("*.o")]
 
 
 def check_mistakes(root):
     sdk = root / "plugin-sdk"
-    compilers = list(available(C_COMPILERS))
-    objects = {compiler: compile_library(compiler, sdk) for compiler in compilers}
-    cases = [(compiler, path) for compiler in compilers
+    include = f"-I{sdk}/include"
+    sources = [str(path) for path in sorted((sdk / "src").glob("*.c"))]
+    library = {compiler: build_library(compiler, include, sources)
+               for compiler in C_COMPILERS if shutil.which(compiler)}
+    cases = [(compiler, path) for compiler in available(C_COMPILERS)
              for path in sorted((root / "tests/abi/mistakes").glob("*.c"))]
 
     def check(case):
@@ -117,12 +128,18 @@ def check_mistakes(root):
         source = path.read_text()
         expected = marked(source, "expect")
         flags = (marked(source, "flags") or "").split()
-        status, output = run([compiler, "-std=c11", *PLUGIN[compiler], *PLUGIN_COMMON, *flags,
-                              f"-I{sdk}/include", str(path), *objects[compiler],
-                              "-o", os.devnull])
-        if status != 0 and expected and re.search(expected, output):
+        if marked(source, "compiler") == "c++":
+            command = [compiler, "-x", "c++", "-fsyntax-only", *flags, include, str(path)]
+        else:
+            command = [compiler, "-std=c11", *PLUGIN[compiler], *PLUGIN_COMMON, *flags,
+                       include, str(path), *library[compiler], "-o", os.devnull]
+        status, output = run(command)
+        complaints = [line for line in output.splitlines() if COMPLAINT.search(line)]
+        if (status != 0 and complaints and expected and re.search(expected, complaints[0])
+                and (len(complaints) == 1 or marked(source, "more"))):
             return None
-        return f"{compiler} {path.name}: expected {expected!r}, got status {status} and\n{output}"
+        return (f"{compiler} {path.name}: expected {expected!r}, got status {status} and "
+                f"{len(complaints)} complaints\n{output}")
 
     return cases, check
 

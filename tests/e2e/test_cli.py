@@ -7,7 +7,7 @@ import subprocess
 import e2e
 
 TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
-COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "config", "help")
+COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "new", "config", "help")
 
 
 class Help(e2e.Case):

@@ -194,6 +194,21 @@ class FullDisk(e2e.Case):
         self.assertEqual(self.noted(), ["noted 1"])
         self.check_sound()
 
+    def test_new_plugin(self):
+        """F51: all of it is there or nothing, at whichever byte the disk is full."""
+        done = None
+        for room in range(0, 64 * KIB, KIB):
+            self.fill()
+            os.truncate(self.filler, os.path.getsize(self.filler) - room)
+            done = self.mortise("new", "hook", "guard", cwd=self.disk)
+            if done.code == 0:
+                break
+            self.check_error(done, 1, "cannot ", "No space left on device")
+            self.assertEqual(os.listdir(self.disk), ["filler"])
+            self.make_room()
+        self.check(done, 0)
+        self.assertEqual(len(os.listdir(os.path.join(self.disk, "guard"))), 6)
+
 
 if __name__ == "__main__":
     enter_namespace()

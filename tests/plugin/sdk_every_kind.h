@@ -12,11 +12,11 @@ MORTISE_RECORD(point,
     (number, y, "Up.",           required));
 
 MORTISE_RECORD(shape,
-    (string,  name,          "What it is called.", required, range(1, SIZE_LIMIT)),
+    (string,  name,          "What it is called.", required, length(1, SIZE_LIMIT)),
     (records, points, point, "Its corners.",       required, at_least(3)));
 
 MORTISE_TOOL(every_kind, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Takes everything.\nTwice.",
-    (string,   text,          "A text.",         required, range(1, SIZE_LIMIT)),
+    (string,   text,          "A text.",         required, length(1, SIZE_LIMIT)),
     (string,   unit,          "A choice.",       one_of("words", "lines"), fallback("words")),
     (string,   quoted,        "Marks and tabs.", fallback("say \"hi\"\t\\")),
     (integer,  whole,         "A number.",       at_least(-1), at_most(10), fallback(-1)),
@@ -26,7 +26,7 @@ MORTISE_TOOL(every_kind, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Takes ev
     (boolean,  no,            "False.",          fallback(false)),
     (json,     anything,      "Any value.",      fallback("{\"deep\": [true, null]}")),
     (strings,  words,         "Texts.",          at_most(50), fallback("[\"a\", \"b\"]")),
-    (integers, counts,        "Numbers.",        range(0, 9)),
+    (integers, counts,        "Numbers.",        length(0, 9)),
     (numbers,  weights,       "Fractions.",      required),
     (booleans, switches,      "Truths.",         fallback("[true]")),
     (record,   at, point,     "One place.",      required),

@@ -7,6 +7,7 @@ foreach(subject bridge declarations json tasks_memory text)
   target_link_options(sdk_${subject} PRIVATE
     LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 endforeach()
+mortise_test(sdk_functions SOURCES ${CMAKE_CURRENT_LIST_DIR}/sdk_functions.c LINKS mortise::sdk)
 
 # Tests of the test library, and tests that use it.
 foreach(subject calls hooks services)

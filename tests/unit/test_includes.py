@@ -78,7 +78,7 @@ def plugin_problem(root, folder, quoted, name):
 def check(root):
     problems = []
     for entry in sorted((root / "host").iterdir()):
-        if entry.is_dir() and entry.name not in RANKS:
+        if entry.is_dir() and entry.name not in RANKS and sources(entry):
             problems.append(f"host/{entry.name}: a folder without a rank")
         elif entry.suffix in (".c", ".h") and entry.name != "main.c":
             problems.append(f"host/{entry.name}: a file in no folder")
@@ -137,6 +137,7 @@ SELF_CHECK = [
     ("host/main.c", '#include <curl/curl.h>', True),
     ("host/other.c", '', True),
     ("host/misc/a.c", '', True),
+    ("host/man/a.1.scd", '#include "tool/a.h"', False),
     ("plugins/git/git.c", '#include <mortise/tool.h>\n#include <unistd.h>', False),
     ("plugins/git/git.c", '#include "git.c"', False),
     ("plugins/git/git.c", '#include "git.h"', True),

@@ -46,6 +46,7 @@ extern "C" {
 #define MORTISE_ABI_MINOR 0u          /* grows with every addition */
 #define MORTISE_MAGIC     0x54524f4du /* "MORT" */
 
+/* For the two symbols that a plugin exports, and for what may stay unused. */
 #define MORTISE_EXPORT __attribute__((visibility("default")))
 #define MORTISE_UNUSED __attribute__((unused))
 
@@ -58,6 +59,7 @@ extern "C" {
     ((pointer)->size >= offsetof(type, member) + sizeof(((type *)0)->member))
 #endif
 
+/* How a function ended: below MORTISE_OK it has failed. */
 typedef int32_t mortise_status;
 enum {
     MORTISE_OK          = 0,
@@ -72,6 +74,7 @@ enum {
     MORTISE_CONFLICT    = -8  /* somebody else was faster: look again */
 };
 
+/* Which interface a plugin was built for. */
 typedef struct mortise_stamp {
     uint32_t magic;
     uint16_t abi_major;
@@ -94,6 +97,7 @@ enum {
     MORTISE_NOT_SUPPORTED = 9  /* "unsupported" */
 };
 
+/* What went wrong, for mortise_call_ops.fail. */
 typedef struct mortise_error {
     uint32_t size;
     mortise_category category;
@@ -127,6 +131,7 @@ typedef struct mortise_list {
     size_t count;
 } mortise_list;
 
+/* mortise_field.flags: it must be given, and which of `min` and `max` counts. */
 enum {
     MORTISE_REQUIRED = 1u << 0,
     MORTISE_HAS_MIN  = 1u << 1,
@@ -177,6 +182,7 @@ enum {
     MORTISE_OPEN_WORLD       = 1u << 7  /* reaches beyond this machine */
 };
 
+/* What is known of a tool before it runs. */
 typedef struct mortise_tool_meta {
     uint32_t size;
     uint32_t flags;
@@ -295,6 +301,7 @@ typedef struct mortise_call_ops {
     const void *(*service)(mortise_call *call, const char *id);
 } mortise_call_ops;
 
+/* A call: the first parameter of all that a tool does with it. */
 struct mortise_call {
     uint32_t size;
     uint32_t reserved;
@@ -375,6 +382,7 @@ typedef struct mortise_hook_ops {
     void *(*tool_state)(mortise_hook *hook, const char *name, const char *tag);
 } mortise_hook_ops;
 
+/* A hook that is being asked: the first parameter of all that it does. */
 struct mortise_hook {
     uint32_t size;
     uint32_t reserved;
@@ -480,6 +488,7 @@ typedef struct mortise_hooks {
     const char *name; /* [A-Za-z0-9_-]{1,64} */
     void *state;      /* the first parameter of each function */
 
+    /* One for each event, which lives until the function returns.  [hook] */
     mortise_verdict (*prompt_submit)(void *state, mortise_hook *hook, const mortise_prompt_submit *event);
     mortise_verdict (*pre_llm_request)(void *state, mortise_hook *hook, const mortise_pre_llm_request *event);
     mortise_verdict (*pre_tool_call)(void *state, mortise_hook *hook, const mortise_pre_tool_call *event);
@@ -510,6 +519,7 @@ struct mortise_plugin {
     void (*close)(mortise_plugin *self);
 };
 
+/* How much a line for the operator matters. */
 enum {
     MORTISE_LOG_ERROR   = 0,
     MORTISE_LOG_WARNING = 1,
@@ -518,6 +528,7 @@ enum {
 };
 
 typedef struct mortise_host mortise_host;
+/* The host, as a plugin sees it. */
 struct mortise_host {
     uint32_t size;
     uint16_t abi_major, abi_minor;

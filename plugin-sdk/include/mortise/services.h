@@ -42,6 +42,7 @@ enum {
 #define MORTISE_ARTIFACTS_ID "mortise.artifacts/1"
 #define MORTISE_ARTIFACT_MAX ((size_t)10 << 20) /* bytes of one version */
 
+/* One version of a file. */
 typedef struct mortise_artifact {
     uint32_t size;
     uint32_t version; /* from 1 */
@@ -52,6 +53,7 @@ typedef struct mortise_artifact {
     const void *data; /* list(): NULL */
 } mortise_artifact;
 
+/* The service MORTISE_ARTIFACTS_ID. */
 typedef struct mortise_artifacts {
     uint32_t size;
     uint32_t reserved;
@@ -73,6 +75,7 @@ typedef struct mortise_artifacts {
 
 #define MORTISE_MEMORY_ID "mortise.memory/1"
 
+/* One text that was found. */
 typedef struct mortise_memory_entry {
     uint32_t size;
     uint32_t reserved;
@@ -83,6 +86,7 @@ typedef struct mortise_memory_entry {
     double score; /* higher fits better */
 } mortise_memory_entry;
 
+/* The service MORTISE_MEMORY_ID. */
 typedef struct mortise_memory {
     uint32_t size;
     uint32_t reserved;
@@ -102,6 +106,7 @@ typedef struct mortise_memory {
 #define MORTISE_STATE_ID "mortise.state/1"
 #define MORTISE_STATE_MAX ((size_t)1 << 20) /* bytes of one value */
 
+/* The service MORTISE_STATE_ID. */
 typedef struct mortise_state_service {
     uint32_t size;
     uint32_t reserved;
@@ -125,6 +130,7 @@ typedef struct mortise_state_service {
 
 #define MORTISE_SECRETS_ID "mortise.secrets/1"
 
+/* The service MORTISE_SECRETS_ID. */
 typedef struct mortise_secrets {
     uint32_t size;
     uint32_t reserved;
@@ -138,6 +144,7 @@ typedef struct mortise_secrets {
 
 #define MORTISE_HTTP_ID "mortise.http/1"
 
+/* "content-type" and "text/plain": one line of a request's or an answer's head. */
 typedef struct mortise_http_header {
     const char *name;
     const char *value;
@@ -147,6 +154,7 @@ enum {
     MORTISE_HTTP_PUBLIC_ONLY = 1u << 0 /* no address of this machine or of a private network */
 };
 
+/* What is asked for; all but `url` may be zero. */
 typedef struct mortise_http_request {
     uint32_t size;
     uint32_t flags;
@@ -166,6 +174,7 @@ typedef struct mortise_http_request {
     void *received_data;
 } mortise_http_request;
 
+/* The answer; all but `size` is set by send() and lives as long as the call. */
 typedef struct mortise_http_response {
     uint32_t size;   /* set by the caller */
     uint32_t status; /* 200, … */
@@ -177,6 +186,7 @@ typedef struct mortise_http_response {
     size_t body_length;
 } mortise_http_response;
 
+/* The service MORTISE_HTTP_ID. */
 typedef struct mortise_http {
     uint32_t size;
     uint32_t reserved;
@@ -189,6 +199,7 @@ typedef struct mortise_http {
 
 /* ---- how to get them; NULL: not here ---------------------------------------------------------- */
 
+/* Any service by its id. */
 static inline const void *mortise_service(mortise_call *call, const char *id)
 {
     return MORTISE_HAS(call->ops, mortise_call_ops, service) && call->ops->service
@@ -196,26 +207,31 @@ static inline const void *mortise_service(mortise_call *call, const char *id)
                : NULL;
 }
 
+/* Files with versions. */
 static inline const mortise_artifacts *mortise_artifacts_of(mortise_call *call)
 {
     return (const mortise_artifacts *)mortise_service(call, MORTISE_ARTIFACTS_ID);
 }
 
+/* Texts to be found again. */
 static inline const mortise_memory *mortise_memory_of(mortise_call *call)
 {
     return (const mortise_memory *)mortise_service(call, MORTISE_MEMORY_ID);
 }
 
+/* Values by key. */
 static inline const mortise_state_service *mortise_state_of(mortise_call *call)
 {
     return (const mortise_state_service *)mortise_service(call, MORTISE_STATE_ID);
 }
 
+/* Requests over the network. */
 static inline const mortise_http *mortise_http_of(mortise_call *call)
 {
     return (const mortise_http *)mortise_service(call, MORTISE_HTTP_ID);
 }
 
+/* What the configuration grants; had from the host, in open() or later. */
 static inline const mortise_secrets *mortise_secrets_of(const mortise_host *host)
 {
     return (const mortise_secrets *)host->service(host, MORTISE_SECRETS_ID);

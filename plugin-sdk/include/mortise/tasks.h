@@ -57,6 +57,7 @@
 
 #include <mortise/tool.h>
 
+/* A store of tasks, and one of them. */
 typedef struct mortise_tasks mortise_tasks;
 typedef struct mortise_task mortise_task;
 

@@ -37,6 +37,7 @@
 extern "C" {
 #endif
 
+/* A plugin that is open. */
 typedef struct mortise_test mortise_test;
 
 /* ---- opening and closing -------------------------------------------------------------------- */
@@ -83,6 +84,7 @@ typedef struct mortise_test_progress {
     double done, total;
 } mortise_test_progress;
 
+/* How a call ended. */
 typedef struct mortise_test_result {
     mortise_status status; /* what run() returned, or finish() said; never MORTISE_PENDING */
     bool is_json;

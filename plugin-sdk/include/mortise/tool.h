@@ -36,9 +36,13 @@
  *     required                   the model must give it
  *     fallback(VALUE)            stands in when it is absent: "text", 12, 0.5, true; for every
  *                                other kind a string that holds JSON: fallback("[1, 2]")
- *     range(LOW, HIGH)           of the number, of the text's bytes, of the list's length
- *     at_least(LOW)  at_most(HIGH)
- *     one_of("a", "b", …)        string only
+ *     range(LOW, HIGH)           integer and number: from LOW to HIGH, both included
+ *     length(LOW, HIGH)          string: characters; lists: items
+ *     at_least(N)  at_most(N)    one end of either
+ *     one_of("a", "b", …)        string, and each of strings
+ *     pattern("REGEX")           the same: a regular expression as in JSON Schema, "^[a-z]+$"
+ *     format(WORD)               the same: date_time, date, time, email, uri, uuid, ipv4, ipv6,
+ *                                hostname
  *
  * At most 32 fields with at most 6 options each.  An absent field without a fallback is zero;
  * args->seen.NAME tells whether the model gave it.
@@ -53,8 +57,9 @@
 
 #ifdef __cplusplus
 #error "mortise/tool.h is for C: in C++ write the structs of mortise/plugin.h"
-#endif
+#else
 
+#include <mortise/declare.h>
 #include <mortise/json.h>
 #include <mortise/plugin.h>
 
@@ -62,7 +67,7 @@
 
 /* A tool.  FLAGS: MORTISE_READ_ONLY | … of plugin.h, or 0. */
 #define MORTISE_TOOL(tool, tool_flags, text, ...)                                                  \
-    MORTISE_TOOL_WITH(tool, (plain), tool_flags, text, __VA_ARGS__)
+    MORTISE_TOOL_WITH(tool, (), tool_flags, text, __VA_ARGS__)
 
 /* The same with more to say: MORTISE_TOOL_WITH(find, (title("Find files"), scopes("a")), 0, …)
  *
@@ -70,8 +75,10 @@
  *     title("TITLE")          a name for people
  *     output_schema("JSON")   the JSON Schema of the result
  *     scopes("A", "B", …)     what the caller must hold
+ *     examples("JSON", …)     arguments as the model should write them
  */
-#define MORTISE_TOOL_WITH(tool, options, tool_flags, text, ...)                                    \
+#define MORTISE_TOOL_WITH(tool, words, tool_flags, text, ...)                                      \
+    MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
     MORTISE_RECORD(tool, __VA_ARGS__);                                                             \
     static mortise_status tool(mortise_call *call, const tool##_args *args);                       \
     static mortise_status tool##_run(const mortise_tool *self, mortise_call *call,                 \
@@ -80,14 +87,37 @@
         (void)self;                                                                                \
         return tool(call, args);                                                                   \
     }                                                                                              \
-    MORTISE__TOOL(tool, tool_flags, text, .shape = &tool##_shape, MORTISE__BARE options, ~, ~)
+    MORTISE__DEFINE(tool, words, tool_flags, text, .shape = &tool##_shape)
+
+/* A tool that needs nothing but its arguments:
+ *     static mortise_answer NAME(const NAME_args *args)
+ *     {
+ *         return mortise_text("%g", args->a + args->b);
+ *     } */
+#define MORTISE_FUNCTION(tool, tool_flags, text, ...)                                              \
+    MORTISE_FUNCTION_WITH(tool, (), tool_flags, text, __VA_ARGS__)
+
+/* The same with the words of MORTISE_TOOL_WITH. */
+#define MORTISE_FUNCTION_WITH(tool, words, tool_flags, text, ...)                                  \
+    MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
+    MORTISE_RECORD(tool, __VA_ARGS__);                                                             \
+    static mortise_answer tool(const tool##_args *args);                                           \
+    static mortise_status tool##_run(const mortise_tool *self, mortise_call *call,                 \
+                                     const void *args)                                             \
+    {                                                                                              \
+        (void)self;                                                                                \
+        return mortise_give_answer(call, tool(args));                                              \
+    }                                                                                              \
+    MORTISE__DEFINE(tool, words, tool_flags, text, .shape = &tool##_shape)
 
 /* A tool that brings its own JSON Schema and reads its arguments itself:
  *     static mortise_status NAME(mortise_call *call, const char *json); */
 #define MORTISE_TOOL_RAW(tool, tool_flags, text, schema)                                           \
-    MORTISE_TOOL_RAW_WITH(tool, (plain), tool_flags, text, schema)
+    MORTISE_TOOL_RAW_WITH(tool, (), tool_flags, text, schema)
 
-#define MORTISE_TOOL_RAW_WITH(tool, options, tool_flags, text, schema)                             \
+/* The same with the words of MORTISE_TOOL_WITH. */
+#define MORTISE_TOOL_RAW_WITH(tool, words, tool_flags, text, schema)                               \
+    MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
     static mortise_status tool(mortise_call *call, const char *json);                              \
     static mortise_status tool##_run(const mortise_tool *self, mortise_call *call,                 \
                                      const void *args)                                             \
@@ -95,18 +125,19 @@
         (void)self;                                                                                \
         return tool(call, args);                                                                   \
     }                                                                                              \
-    MORTISE__TOOL(tool, tool_flags, text, .input_schema = (schema), MORTISE__BARE options, ~, ~)
+    MORTISE__DEFINE(tool, words, tool_flags, text, .input_schema = (schema))
 
 /* In the place of fields: a tool that takes nothing. */
-#define MORTISE_NO_ARGS (nothing, mortise__nothing)
+#define MORTISE_NO_ARGS (nothing)
 
 /* A struct that occurs in arguments: the type NAME_args, for (record, …) and (records, …). */
 #define MORTISE_RECORD(shape_name, ...)                                                            \
+    MORTISE__CHECK_NUMBER(shape_name, MORTISE__EACH(MORTISE__WEIGHT, ~, __VA_ARGS__))              \
     MORTISE__EACH(MORTISE__CHECK, shape_name, __VA_ARGS__)                                         \
     typedef struct shape_name##_args {                                                             \
         MORTISE__EACH(MORTISE__MEMBER, shape_name, __VA_ARGS__)                                    \
         struct {                                                                                   \
-            MORTISE__EACH(MORTISE__SEEN, shape_name, __VA_ARGS__)                                  \
+            MORTISE__EACH(MORTISE__SEEN, shape_name, __VA_ARGS__) bool mortise__end;               \
         } seen;                                                                                    \
     } shape_name##_args;                                                                           \
     static const mortise_field shape_name##_fields[] = {                                           \
@@ -125,6 +156,7 @@
     static const mortise_hooks hook##_hooks = {                                                    \
         .size = sizeof(mortise_hooks), .name = #hook, __VA_ARGS__}
 
+/* Where .add puts its tools. */
 typedef struct mortise_tool_list mortise_tool_list;
 
 /* What a plugin consists of; used as MORTISE_PLUGIN(.name = "text", .tools = …). */
@@ -176,21 +208,25 @@ typedef struct mortise_plugin_parts {
 
 /* ---- lists in arguments ------------------------------------------------------------------ */
 
+/* A field of kind strings. */
 typedef struct mortise_strings {
     const char *const *items;
     size_t count;
 } mortise_strings;
 
+/* A field of kind integers. */
 typedef struct mortise_integers {
     const int64_t *items;
     size_t count;
 } mortise_integers;
 
+/* A field of kind numbers. */
 typedef struct mortise_numbers {
     const double *items;
     size_t count;
 } mortise_numbers;
 
+/* A field of kind booleans. */
 typedef struct mortise_booleans {
     const bool *items;
     size_t count;
@@ -230,6 +266,22 @@ MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_categor
 /* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
  * without memory it is the text `null`. */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
+
+/* ---- the answer of a MORTISE_FUNCTION ------------------------------------------------------ */
+
+typedef struct mortise_answer {
+    char *text;    /* from malloc(), and freed by the SDK; NULL: there was no memory */
+    bool is_json;  /* JSON text */
+    bool is_error; /* what went wrong, for the model */
+} mortise_answer;
+
+/* The result, as mortise_reply() and mortise_reply_json() give it, and what mortise_fail() says. */
+MORTISE__OURS mortise_answer mortise_text(const char *format, ...) MORTISE__PRINTF(1, 2);
+MORTISE__OURS mortise_answer mortise_json(const char *format, ...) MORTISE__PRINTF(1, 2);
+MORTISE__OURS mortise_answer mortise_failure(const char *format, ...) MORTISE__PRINTF(1, 2);
+
+/* What the tool of a MORTISE_FUNCTION does with it. */
+MORTISE__OURS mortise_status mortise_give_answer(mortise_call *call, mortise_answer answer);
 
 /* ---- in a hook ----------------------------------------------------------------------------- */
 
@@ -302,24 +354,28 @@ static inline const char *mortise_config(const mortise_host *host)
     return json ? json : "{}";
 }
 
+/* One member that is a text; it gets a NUL behind it. */
 static inline mortise_status mortise_config_string(const mortise_host *host, const char *key,
                                                    char *out, size_t size)
 {
     return mortise_json_string(mortise_config(host), key, out, size);
 }
 
+/* A whole number. */
 static inline mortise_status mortise_config_integer(const mortise_host *host, const char *key,
                                                     int64_t *out)
 {
     return mortise_json_integer(mortise_config(host), key, out);
 }
 
+/* Any number; never infinite. */
 static inline mortise_status mortise_config_number(const mortise_host *host, const char *key,
                                                    double *out)
 {
     return mortise_json_number(mortise_config(host), key, out);
 }
 
+/* true or false. */
 static inline mortise_status mortise_config_boolean(const mortise_host *host, const char *key,
                                                     bool *out)
 {
@@ -405,7 +461,7 @@ static inline void *mortise_alloc(mortise_call *call, size_t bytes)
     return call->ops->alloc(call, bytes);
 }
 
-/* A file that goes with the result: its bytes (at most 10 MiB), or where it is. */
+/* A file that goes with the result: its bytes, at most 10 MiB. */
 static inline mortise_status mortise_attach_bytes(mortise_call *call, const char *mime_type,
                                                   const char *name, const void *data,
                                                   size_t length)
@@ -416,6 +472,7 @@ static inline mortise_status mortise_attach_bytes(mortise_call *call, const char
                                            : MORTISE_UNSUPPORTED;
 }
 
+/* The same, of a file that is elsewhere. */
 static inline mortise_status mortise_attach_uri(mortise_call *call, const char *mime_type,
                                                 const char *name, const char *uri)
 {
@@ -438,283 +495,5 @@ static inline const char *mortise_hook_context(mortise_hook *hook, const char *k
                                                               : NULL;
 }
 
-/* ---- how the declarations work: nothing below is for plugins -------------------------------- */
-
-/*
- * Kinds, options and fields are words that get pasted to a prefix (MORTISE__KIND_string), never
- * macros themselves, so a misspelt one ends in a message that names it.  Lists are closed with
- * ~, ~ so that no variadic part is ever empty, also when something was forgotten.
- */
-#define MORTISE__BARE(...) __VA_ARGS__
-
-#define MORTISE__ALL_FLAGS                                                                         \
-    (MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE | MORTISE_LONG_RUNNING | MORTISE_SERIAL          \
-     | MORTISE_SANDBOX_REQUIRED | MORTISE_DESTRUCTIVE | MORTISE_IDEMPOTENT | MORTISE_OPEN_WORLD)
-
-/* The last parameters are the words of MORTISE_TOOL_WITH. */
-#define MORTISE__TOOL(...) MORTISE__TOOL_1(__VA_ARGS__)
-#define MORTISE__TOOL_1(tool, tool_flags, text, takes, ...)                                        \
-    enum { mortise__words_##tool = 0 MORTISE__WORDS(MORTISE__WITH_, +, __VA_ARGS__) };             \
-    _Static_assert(sizeof(#tool) <= 65,                                                            \
-                   "mortise: the name '" #tool "' is longer than 64 characters");                  \
-    _Static_assert(((tool_flags) & ~MORTISE__ALL_FLAGS) == 0,                                      \
-                   "mortise: '" #tool "' has an unknown flag; there are MORTISE_READ_ONLY, "       \
-                   "MORTISE_CONCURRENCY_SAFE, MORTISE_LONG_RUNNING and those beside them in "      \
-                   "mortise/plugin.h");                                                            \
-    static const mortise_tool_meta tool##_meta = {                                                 \
-        .size = sizeof(mortise_tool_meta),                                                         \
-        .flags = (tool_flags),                                                                     \
-        .name = MORTISE__WORDS(MORTISE__NAME_, , __VA_ARGS__) #tool,                               \
-        .description = (text),                                                                     \
-        takes,                                                                                     \
-        MORTISE__WORDS(MORTISE__META_, , __VA_ARGS__)};                                            \
-    static const mortise_tool tool##_tool = {                                                      \
-        .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = tool##_run}
-
-#define MORTISE__WITH_plain              0
-#define MORTISE__WITH_name(text)         1
-#define MORTISE__WITH_title(text)        1
-#define MORTISE__WITH_output_schema(...) 1
-#define MORTISE__WITH_scopes(...)        1
-#define MORTISE__NAME_plain
-#define MORTISE__NAME_name(text) 1 ? (text) :
-#define MORTISE__NAME_title(text)
-#define MORTISE__NAME_output_schema(...)
-#define MORTISE__NAME_scopes(...)
-#define MORTISE__META_plain
-#define MORTISE__META_name(text)
-#define MORTISE__META_title(text)        .title = (text),
-#define MORTISE__META_output_schema(...) .output_schema = (__VA_ARGS__),
-#define MORTISE__META_scopes(...)        .scopes = (const char *const[]){__VA_ARGS__, NULL},
-
-/* What the options of a field are, counted in hexadecimal digits: a 2 was given twice. */
-#define MORTISE__OPTION_required      0x1
-#define MORTISE__OPTION_at_least(low) 0x10
-#define MORTISE__OPTION_at_most(high) 0x100
-#define MORTISE__OPTION_range(lo, hi) 0x110
-#define MORTISE__OPTION_fallback(...) 0x1000
-#define MORTISE__OPTION_one_of(...)   0x10000
-#define MORTISE__OPTION_FLAGS(options)                                                             \
-    (((options) & 0x1 ? MORTISE_REQUIRED : 0) | ((options) & 0x10 ? MORTISE_HAS_MIN : 0)           \
-     | ((options) & 0x100 ? MORTISE_HAS_MAX : 0))
-
-/* The options that each kind can have. */
-#define MORTISE__KIND_nothing  0x0
-#define MORTISE__KIND_string   0x11111
-#define MORTISE__KIND_integer  0x1111
-#define MORTISE__KIND_number   0x1111
-#define MORTISE__KIND_boolean  0x1001
-#define MORTISE__KIND_json     0x1001
-#define MORTISE__KIND_strings  0x1111
-#define MORTISE__KIND_integers 0x1111
-#define MORTISE__KIND_numbers  0x1111
-#define MORTISE__KIND_booleans 0x1111
-#define MORTISE__KIND_record   0x1001
-#define MORTISE__KIND_records  0x1111
-/* A field that is no (…) leaves MORTISE__BARE in the place of its kind. */
-#define MORTISE__KIND_MORTISE__BARE                                                                \
-    0, "mortise: a field is written in parentheses, such as (string, name, \"What it is.\"); a "   \
-       "tool that takes nothing says MORTISE_NO_ARGS");                                            \
-    _Static_assert(1
-
-/* First pass: static assertions. */
-#define MORTISE__CHECK(shape, field) MORTISE__CHECK_1(shape, MORTISE__BARE field, ~, ~)
-#define MORTISE__CHECK_1(...)        MORTISE__CHECK_2(__VA_ARGS__)
-#define MORTISE__CHECK_2(shape, kind, id, ...)                                                     \
-    _Static_assert(MORTISE__KIND_##kind >= 0, "mortise: kind " #kind);                             \
-    MORTISE__CHECK_##kind(shape, kind, id, __VA_ARGS__)
-#define MORTISE__CHECK_nothing(...)
-#define MORTISE__CHECK_string(...)   MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_integer(...)  MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_number(...)   MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_boolean(...)  MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_json(...)     MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_strings(...)  MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_integers(...) MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_numbers(...)  MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_booleans(...) MORTISE__CHECK_3(__VA_ARGS__)
-#define MORTISE__CHECK_record(shape, kind, id, record, ...)                                        \
-    MORTISE__CHECK_3(shape, kind, id, __VA_ARGS__)
-#define MORTISE__CHECK_records(shape, kind, id, record, ...)                                       \
-    MORTISE__CHECK_3(shape, kind, id, __VA_ARGS__)
-#define MORTISE__CHECK_3(shape, kind, id, text, ...)                                               \
-    _Static_assert(MORTISE__HAS_TEXT(__VA_ARGS__),                                                 \
-                   "mortise: field '" #id "' of '" #shape "' has no description: (" #kind ", " #id \
-                   ", \"What it is.\")");                                                          \
-    enum { mortise__field_##shape##__##id = 0 MORTISE__WORDS(MORTISE__OPTION_, +, __VA_ARGS__) };  \
-    _Static_assert((mortise__field_##shape##__##id & 0x1001) != 0x1001,                            \
-                   "mortise: field '" #id "' of '" #shape "' is required and has a fallback, "     \
-                   "which would never be used: leave one out");                                    \
-    _Static_assert((mortise__field_##shape##__##id & 0x66666) == 0,                                \
-                   "mortise: field '" #id "' of '" #shape "' has an option twice (range is "       \
-                   "at_least and at_most)");                                                       \
-    _Static_assert((mortise__field_##shape##__##id & ~MORTISE__KIND_##kind & 0x11110) == 0,        \
-                   "mortise: field '" #id "' of '" #shape "' has an option that is not for a "     \
-                   "field of kind " #kind);
-#define MORTISE__CHECK_MANY                                                                        \
-    _Static_assert(0, "mortise_tool_has_more_than_32_fields: put some of them into a "             \
-                      "MORTISE_RECORD");
-
-/* Second pass: the members of the struct. */
-#define MORTISE__MEMBER(shape, field) MORTISE__MEMBER_1(MORTISE__BARE field, ~, ~)
-#define MORTISE__MEMBER_1(...)        MORTISE__MEMBER_2(__VA_ARGS__)
-#define MORTISE__MEMBER_2(kind, ...)  MORTISE__MEMBER_##kind(__VA_ARGS__)
-#define MORTISE__MEMBER_nothing(id, ...)        char id;
-#define MORTISE__MEMBER_string(id, ...)         const char *id;
-#define MORTISE__MEMBER_integer(id, ...)        int64_t id;
-#define MORTISE__MEMBER_number(id, ...)         double id;
-#define MORTISE__MEMBER_boolean(id, ...)        bool id;
-#define MORTISE__MEMBER_json(id, ...)           const char *id;
-#define MORTISE__MEMBER_strings(id, ...)        mortise_strings id;
-#define MORTISE__MEMBER_integers(id, ...)       mortise_integers id;
-#define MORTISE__MEMBER_numbers(id, ...)        mortise_numbers id;
-#define MORTISE__MEMBER_booleans(id, ...)       mortise_booleans id;
-#define MORTISE__MEMBER_record(id, record, ...) record##_args id;
-#define MORTISE__MEMBER_records(id, record, ...)                                                   \
-    struct {                                                                                       \
-        const record##_args *items;                                                                \
-        size_t count;                                                                              \
-    } id;
-#define MORTISE__MEMBER_MANY
-
-/* Third pass: what the model gave. */
-#define MORTISE__SEEN(shape, field)      MORTISE__SEEN_1(MORTISE__BARE field, ~, ~)
-#define MORTISE__SEEN_1(...)             MORTISE__SEEN_2(__VA_ARGS__)
-#define MORTISE__SEEN_2(kind, id, ...)   bool id;
-#define MORTISE__SEEN_MANY
-
-/* Fourth pass: the table for the host. */
-#define MORTISE__ROW(shape, field)       MORTISE__ROW_1(shape, MORTISE__BARE field, ~, ~)
-#define MORTISE__ROW_1(...)              MORTISE__ROW_2(__VA_ARGS__)
-#define MORTISE__ROW_2(shape, kind, ...) MORTISE__ROW_##kind(shape, __VA_ARGS__)
-#define MORTISE__ROW_nothing(...)
-#define MORTISE__ROW_string(shape, ...)   MORTISE__FIELD(shape, STRING, VALUE, NULL, __VA_ARGS__)
-#define MORTISE__ROW_integer(shape, ...)  MORTISE__FIELD(shape, INTEGER, VALUE, NULL, __VA_ARGS__)
-#define MORTISE__ROW_number(shape, ...)   MORTISE__FIELD(shape, NUMBER, VALUE, NULL, __VA_ARGS__)
-#define MORTISE__ROW_boolean(shape, ...)  MORTISE__FIELD(shape, BOOLEAN, TRUTH, NULL, __VA_ARGS__)
-#define MORTISE__ROW_json(shape, ...)     MORTISE__FIELD(shape, JSON, TEXT, NULL, __VA_ARGS__)
-#define MORTISE__ROW_strings(shape, ...)  MORTISE__FIELD(shape, STRINGS, TEXT, NULL, __VA_ARGS__)
-#define MORTISE__ROW_integers(shape, ...) MORTISE__FIELD(shape, INTEGERS, TEXT, NULL, __VA_ARGS__)
-#define MORTISE__ROW_numbers(shape, ...)  MORTISE__FIELD(shape, NUMBERS, TEXT, NULL, __VA_ARGS__)
-#define MORTISE__ROW_booleans(shape, ...) MORTISE__FIELD(shape, BOOLEANS, TEXT, NULL, __VA_ARGS__)
-#define MORTISE__ROW_record(shape, id, record, ...)                                                \
-    MORTISE__FIELD(shape, OBJECT, TEXT, &record##_shape, id, __VA_ARGS__)
-#define MORTISE__ROW_records(shape, id, record, ...)                                               \
-    MORTISE__FIELD(shape, RECORDS, TEXT, &record##_shape, id, __VA_ARGS__)
-#define MORTISE__ROW_MANY
-#define MORTISE__FIELD(shape_name, code, fallback_kind, inner, id, text, ...)                      \
-    {.name = #id,                                                                                  \
-     .description = text,                                                                          \
-     .kind = MORTISE_##code,                                                                       \
-     .flags = MORTISE__OPTION_FLAGS(mortise__field_##shape_name##__##id),                          \
-     .offset = offsetof(shape_name##_args, id),                                                    \
-     .seen_offset = offsetof(shape_name##_args, seen.id),                                          \
-     .record = inner,                                                                              \
-     MORTISE__WORDS(MORTISE__##fallback_kind##_, , __VA_ARGS__)},
-
-/* What an option puts into the row.  A number or a string reads in JSON as it does in C; true
- * and false are 1 and 0 when they get here; the other kinds bring their JSON text. */
-#define MORTISE__VALUE_required
-#define MORTISE__VALUE_fallback(value)      .fallback = #value,
-#define MORTISE__VALUE_at_least(low)        .min = (double)(low),
-#define MORTISE__VALUE_at_most(high)        .max = (double)(high),
-#define MORTISE__VALUE_range(low, high)     .min = (double)(low), .max = (double)(high),
-#define MORTISE__VALUE_one_of(...)          .choices = (const char *const[]){__VA_ARGS__, NULL},
-#define MORTISE__TRUTH_required
-#define MORTISE__TRUTH_fallback(value)      .fallback = (value) ? "true" : "false",
-#define MORTISE__TEXT_required
-#define MORTISE__TEXT_fallback(json)        .fallback = "" json,
-#define MORTISE__TEXT_at_least(low)         .min = (double)(low),
-#define MORTISE__TEXT_at_most(high)         .max = (double)(high),
-#define MORTISE__TEXT_range(low, high)      .min = (double)(low), .max = (double)(high),
-
-#define MORTISE__TOOL_POINTER(ignored, tool) &tool##_tool,
-#define MORTISE__TOOL_POINTER_MANY           mortise_plugin_has_more_than_32_tools
-#define MORTISE__HOOK_POINTER(ignored, hook) &hook##_hooks,
-#define MORTISE__HOOK_POINTER_MANY           mortise_plugin_has_more_than_32_hooks
-
-/* Words: prefix##word with `sep` before each, up to 6, closed with ~, ~. */
-#define MORTISE__WORDS(prefix, sep, ...)                                                           \
-    MORTISE__WORDS_PICK(__VA_ARGS__, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY,            \
-        MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY,       \
-        MORTISE__W6, MORTISE__W5, MORTISE__W4, MORTISE__W3, MORTISE__W2, MORTISE__W1,              \
-        MORTISE__W0, MORTISE__W_NONE, ~)                                                           \
-    (prefix, sep, __VA_ARGS__)
-#define MORTISE__WORDS_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15,      \
-                            _16, e, ...)                                                           \
-    e
-#define MORTISE__W_NONE(prefix, sep, ...)
-#define MORTISE__W_MANY(prefix, sep, ...) + mortise_field_has_more_than_6_options
-#define MORTISE__W0(prefix, sep, ...)
-#define MORTISE__W1(prefix, sep, word, ...)                                                        \
-    sep MORTISE__BARE(prefix##word) MORTISE__W0(prefix, sep, __VA_ARGS__)
-#define MORTISE__W2(prefix, sep, word, ...)                                                        \
-    sep MORTISE__BARE(prefix##word) MORTISE__W1(prefix, sep, __VA_ARGS__)
-#define MORTISE__W3(prefix, sep, word, ...)                                                        \
-    sep MORTISE__BARE(prefix##word) MORTISE__W2(prefix, sep, __VA_ARGS__)
-#define MORTISE__W4(prefix, sep, word, ...)                                                        \
-    sep MORTISE__BARE(prefix##word) MORTISE__W3(prefix, sep, __VA_ARGS__)
-#define MORTISE__W5(prefix, sep, word, ...)                                                        \
-    sep MORTISE__BARE(prefix##word) MORTISE__W4(prefix, sep, __VA_ARGS__)
-#define MORTISE__W6(prefix, sep, word, ...)                                                        \
-    sep MORTISE__BARE(prefix##word) MORTISE__W5(prefix, sep, __VA_ARGS__)
-#define MORTISE__HAS_TEXT(...)                                                                     \
-    MORTISE__WORDS_PICK(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, ~)
-
-/* Each: m(c, x) for up to 32 x; m##_MANY for more. */
-#define MORTISE__EACH(m, c, ...)                                                                   \
-    MORTISE__EACH_PICK(__VA_ARGS__, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,             \
-        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
-        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
-        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
-        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
-        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY,       \
-        MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E_MANY, MORTISE__E32,          \
-        MORTISE__E31, MORTISE__E30, MORTISE__E29, MORTISE__E28, MORTISE__E27, MORTISE__E26,        \
-        MORTISE__E25, MORTISE__E24, MORTISE__E23, MORTISE__E22, MORTISE__E21, MORTISE__E20,        \
-        MORTISE__E19, MORTISE__E18, MORTISE__E17, MORTISE__E16, MORTISE__E15, MORTISE__E14,        \
-        MORTISE__E13, MORTISE__E12, MORTISE__E11, MORTISE__E10, MORTISE__E9, MORTISE__E8,          \
-        MORTISE__E7, MORTISE__E6, MORTISE__E5, MORTISE__E4, MORTISE__E3, MORTISE__E2,              \
-        MORTISE__E1, ~)                                                                            \
-    (m, c, __VA_ARGS__)
-#define MORTISE__EACH_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16,  \
-                           _17, _18, _19, _20, _21, _22, _23, _24, _25, _26, _27, _28, _29, _30,   \
-                           _31, _32, _33, _34, _35, _36, _37, _38, _39, _40, _41, _42, _43, _44,   \
-                           _45, _46, _47, _48, _49, _50, _51, _52, _53, _54, _55, _56, _57, _58,   \
-                           _59, _60, _61, _62, _63, _64, e, ...)                                   \
-    e
-#define MORTISE__E_MANY(m, c, ...) m##_MANY
-#define MORTISE__E1(m, c, x)       m(c, x)
-#define MORTISE__E2(m, c, x, ...)  m(c, x) MORTISE__E1(m, c, __VA_ARGS__)
-#define MORTISE__E3(m, c, x, ...)  m(c, x) MORTISE__E2(m, c, __VA_ARGS__)
-#define MORTISE__E4(m, c, x, ...)  m(c, x) MORTISE__E3(m, c, __VA_ARGS__)
-#define MORTISE__E5(m, c, x, ...)  m(c, x) MORTISE__E4(m, c, __VA_ARGS__)
-#define MORTISE__E6(m, c, x, ...)  m(c, x) MORTISE__E5(m, c, __VA_ARGS__)
-#define MORTISE__E7(m, c, x, ...)  m(c, x) MORTISE__E6(m, c, __VA_ARGS__)
-#define MORTISE__E8(m, c, x, ...)  m(c, x) MORTISE__E7(m, c, __VA_ARGS__)
-#define MORTISE__E9(m, c, x, ...)  m(c, x) MORTISE__E8(m, c, __VA_ARGS__)
-#define MORTISE__E10(m, c, x, ...) m(c, x) MORTISE__E9(m, c, __VA_ARGS__)
-#define MORTISE__E11(m, c, x, ...) m(c, x) MORTISE__E10(m, c, __VA_ARGS__)
-#define MORTISE__E12(m, c, x, ...) m(c, x) MORTISE__E11(m, c, __VA_ARGS__)
-#define MORTISE__E13(m, c, x, ...) m(c, x) MORTISE__E12(m, c, __VA_ARGS__)
-#define MORTISE__E14(m, c, x, ...) m(c, x) MORTISE__E13(m, c, __VA_ARGS__)
-#define MORTISE__E15(m, c, x, ...) m(c, x) MORTISE__E14(m, c, __VA_ARGS__)
-#define MORTISE__E16(m, c, x, ...) m(c, x) MORTISE__E15(m, c, __VA_ARGS__)
-#define MORTISE__E17(m, c, x, ...) m(c, x) MORTISE__E16(m, c, __VA_ARGS__)
-#define MORTISE__E18(m, c, x, ...) m(c, x) MORTISE__E17(m, c, __VA_ARGS__)
-#define MORTISE__E19(m, c, x, ...) m(c, x) MORTISE__E18(m, c, __VA_ARGS__)
-#define MORTISE__E20(m, c, x, ...) m(c, x) MORTISE__E19(m, c, __VA_ARGS__)
-#define MORTISE__E21(m, c, x, ...) m(c, x) MORTISE__E20(m, c, __VA_ARGS__)
-#define MORTISE__E22(m, c, x, ...) m(c, x) MORTISE__E21(m, c, __VA_ARGS__)
-#define MORTISE__E23(m, c, x, ...) m(c, x) MORTISE__E22(m, c, __VA_ARGS__)
-#define MORTISE__E24(m, c, x, ...) m(c, x) MORTISE__E23(m, c, __VA_ARGS__)
-#define MORTISE__E25(m, c, x, ...) m(c, x) MORTISE__E24(m, c, __VA_ARGS__)
-#define MORTISE__E26(m, c, x, ...) m(c, x) MORTISE__E25(m, c, __VA_ARGS__)
-#define MORTISE__E27(m, c, x, ...) m(c, x) MORTISE__E26(m, c, __VA_ARGS__)
-#define MORTISE__E28(m, c, x, ...) m(c, x) MORTISE__E27(m, c, __VA_ARGS__)
-#define MORTISE__E29(m, c, x, ...) m(c, x) MORTISE__E28(m, c, __VA_ARGS__)
-#define MORTISE__E30(m, c, x, ...) m(c, x) MORTISE__E29(m, c, __VA_ARGS__)
-#define MORTISE__E31(m, c, x, ...) m(c, x) MORTISE__E30(m, c, __VA_ARGS__)
-#define MORTISE__E32(m, c, x, ...) m(c, x) MORTISE__E31(m, c, __VA_ARGS__)
-
+#endif
 #endif

@@ -1,4 +1,5 @@
-/* expect: (‘required’ undeclared|undeclared identifier .required.) */
+/* expect: field 'a' of 'add' has no description: .integer, a, \"What it is.\" */
+/* more: and that the name is unknown */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.", (integer, a, required), (integer, b, "B.", required));
 static mortise_status add(mortise_call *call, const add_args *args)

@@ -1,4 +1,5 @@
-/* expect: a field is written in parentheses */
+/* expect: 'add' has a field without parentheses: it looks like .string, name, \"What it is.\" */
+/* more: and that args has no member a */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.", integer, a, "First.", required);
 static mortise_status add(mortise_call *call, const add_args *args)

@@ -1,4 +1,4 @@
-/* expect: field 'a' of 'add' has an option that is not for a field of kind boolean */
+/* expect: field 'a' of 'add' cannot have range.0, 1., being of kind boolean */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.", (boolean, a, "First.", range(0, 1)));
 static mortise_status add(mortise_call *call, const add_args *args)

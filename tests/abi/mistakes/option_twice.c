@@ -1,4 +1,5 @@
 /* expect: field 'a' of 'add' has an option twice */
+/* more: clang: that the second takes the place of the first */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.", (integer, a, "First.", range(1, 2), at_least(3)));
 static mortise_status add(mortise_call *call, const add_args *args)

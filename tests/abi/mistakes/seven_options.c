@@ -1,4 +1,4 @@
-/* expect: mortise_field_has_more_than_6_options */
+/* expect: field 'a' of 'add' has more than 6 options */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.",
     (string, a, "First.", at_least(1), at_most(2), fallback("a"), one_of("a"), at_least(1), at_most(2), at_most(3)));

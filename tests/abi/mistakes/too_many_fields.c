@@ -1,4 +1,4 @@
-/* expect: mortise_tool_has_more_than_32_fields */
+/* expect: 'many' has more than 32 fields: put some of them into a MORTISE_RECORD */
 #include <mortise/tool.h>
 MORTISE_TOOL(many, 0, "Many.",
     (integer, a1, "One of them."),

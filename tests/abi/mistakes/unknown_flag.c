@@ -1,4 +1,5 @@
 /* expect: 'add' has an unknown flag; there are MORTISE_READ_ONLY, MORTISE_CONCURRENCY_SAFE, MORTISE_LONG_RUNNING */
+/* F9 */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 1u << 30, "Add.", (integer, a, "First.", required));
 static mortise_status add(mortise_call *call, const add_args *args)

@@ -1,4 +1,4 @@
-/* expect: MORTISE__KIND_int\b */
+/* expect: field 'b' of 'add' is of an unknown kind: int \(there are string, integer, number, boolean, json, strings, integers, numbers, booleans, record and records\) */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.",
     (integer, a, "First.", required),

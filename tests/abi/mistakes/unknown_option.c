@@ -1,4 +1,4 @@
-/* expect: MORTISE__OPTION_requried */
+/* expect: field 'a' of 'add' has an unknown option: requried \(there are required, fallback.VALUE., */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.",
     (integer, a, "First.", requried),

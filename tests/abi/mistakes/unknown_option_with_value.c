@@ -1,4 +1,4 @@
-/* expect: MORTISE__OPTION_default */
+/* expect: field 'b' of 'add' has an unknown option: default.3. \(there are required, fallback.VALUE., */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.",
     (integer, a, "First.", required),

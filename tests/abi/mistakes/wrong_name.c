@@ -1,4 +1,5 @@
 /* expect: no member named .colour. */
+/* more: gcc: that nothing is returned */
 #include <mortise/tool.h>
 MORTISE_TOOL(paint, 0, "Paint.", (string, color, "Which one.", required));
 static mortise_status paint(mortise_call *call, const paint_args *args)

@@ -1,4 +1,5 @@
 /* expect: conflicting types for .add */
+/* more: gcc: that it is not defined */
 #include <mortise/tool.h>
 MORTISE_TOOL(add, 0, "Add.", (integer, a, "First.", required));
 static mortise_status add(const add_args *args, mortise_call *call)

@@ -14,7 +14,7 @@ static const struct tool *add(struct registry *registry, struct sample *sample)
     return registry_tool(registry, 0);
 }
 
-/* T61, T62, F36 */
+/* F3, T61, T62, F36 */
 static void test_descriptions(void **state)
 {
     (void)state;
@@ -86,8 +86,88 @@ static void test_schema_from_the_shape(void **state)
     assert_string_equal(tool->meta.input_schema,
                         "{\"type\":\"object\",\"properties\":{\"on\":{\"type\":\"boolean\"}},"
                         "\"required\":[\"on\"],\"additionalProperties\":false}");
-    assert_ptr_equal(tool->shape, &shape);
+    assert_int_equal(tool->shape->field_count, 1);
     assert_null(tool->meta.shape);
+    registry_unref(registry);
+}
+
+static const mortise_field whole_field = {.name = "n", .kind = MORTISE_INTEGER, .seen_offset = 8,
+                                          .flags = MORTISE_REQUIRED | MORTISE_HAS_MAX, .max = 9};
+static const mortise_shape whole_shape = {.size = sizeof(whole_shape),
+                                          .struct_size = 16,
+                                          .field_size = sizeof(whole_field),
+                                          .field_count = 1,
+                                          .fields = &whole_field};
+
+/* F64: of a typed and of a raw tool, at the end of its schema, in the fewest bytes. */
+static void test_examples_are_shown(void **state)
+{
+    (void)state;
+    static const char *const examples[] = {"{ \"n\": 1 }", "{\"n\":9}", NULL};
+    for (int typed = 0; typed < 2; typed++) {
+        struct sample sample;
+        struct registry *registry = registry_new();
+        sample_init(&sample, "one");
+        mortise_tool_meta *meta = sample_tool(&sample, "echo");
+        meta->shape = typed ? &whole_shape : NULL;
+        meta->examples = examples;
+        const struct tool *tool = add(registry, &sample);
+        assert_has(tool->meta.input_schema, typed ? "false,\"examples\":[{\"n\":1},{\"n\":9}]}"
+                                                  : "\"object\",\"examples\":[{\"n\":1},{\"n\":9}]}");
+        assert_string_equal(tool->meta.examples[0], "{ \"n\": 1 }");
+        assert_null(tool->meta.examples[2]);
+        assert_ptr_not_equal(tool->meta.examples, examples);
+        registry_unref(registry);
+    }
+}
+
+/* An example that the tool itself would refuse misleads a model: the plugin is not loaded. */
+static void test_examples_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        bool typed;
+        const char *example, *why;
+    } cases[] = {
+        {true, "{\"n\":10}", "example 2 of tool 'echo' does not fit: 'n' must be at most 9, got 10"},
+        {true, "{}", "example 2 of tool 'echo' does not fit: 'n' is required (an integer)"},
+        {true, "{\"n\":\"1\"}", "'n' must be an integer, got \"1\""},
+        {true, "{\"n\":1,\"m\":2}", "'m' is not known (the arguments are 'n')"},
+        {true, "[]", "it must be a JSON object"},
+        {false, "1", "it must be a JSON object"},
+        {false, "{\"n\":\"a\"}", "example 2 of tool 'echo' does not fit: 'n' must be of type integer, got \"a\""},
+        {false, "{\"n\":", "invalid JSON at line 1"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *const examples[] = {"{\"n\":1}", cases[i].example, NULL};
+        struct sample sample;
+        struct error error = ERROR_INIT;
+        struct registry *registry = registry_new();
+        sample_init(&sample, "one");
+        mortise_tool_meta *meta = sample_tool(&sample, "echo");
+        meta->shape = cases[i].typed ? &whole_shape : NULL;
+        meta->input_schema = "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+        meta->examples = examples;
+        assert_false(sample_add(registry, &sample, &error));
+        assert_has(error.message, cases[i].why);
+        assert_int_equal(error.kind, ERROR_PLUGIN);
+        registry_unref(registry);
+    }
+}
+
+static void test_examples_at_one_place(void **state)
+{
+    (void)state;
+    static const char *const examples[] = {"{}", NULL};
+    struct sample sample;
+    struct error error = ERROR_INIT;
+    struct registry *registry = registry_new();
+    sample_init(&sample, "one");
+    mortise_tool_meta *meta = sample_tool(&sample, "echo");
+    meta->input_schema = "{\"type\":\"object\",\"examples\":[{}]}";
+    meta->examples = examples;
+    assert_false(sample_add(registry, &sample, &error));
+    assert_has(error.message, "tool 'echo' has \"examples\" in its schema and beside it: keep one");
     registry_unref(registry);
 }
 
@@ -131,6 +211,9 @@ static void test_equality(void **state)
     other = meta;
     other.description = "c";
     assert_false(meta_equal(&meta, &other));
+    other = meta;
+    other.examples = fewer;
+    assert_false(meta_equal(&meta, &other));
 }
 
 int main(void)
@@ -139,6 +222,9 @@ int main(void)
         cmocka_unit_test(test_descriptions),
         cmocka_unit_test(test_no_schema),
         cmocka_unit_test(test_schema_from_the_shape),
+        cmocka_unit_test(test_examples_are_shown),
+        cmocka_unit_test(test_examples_are_checked),
+        cmocka_unit_test(test_examples_at_one_place),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_equality),
     };

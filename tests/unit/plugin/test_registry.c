@@ -254,7 +254,7 @@ static void break_tool_name(struct sample *sample)
 {
     sample->metas[1].name = NULL;
 }
-static void break_flags(struct sample *sample)
+static void break_flags(struct sample *sample) /* F9 */
 {
     sample->metas[1].flags = 1u << 20;
 }

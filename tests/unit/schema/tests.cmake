@@ -7,6 +7,6 @@ function(schema_test subject)
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
-foreach(subject pattern schema schema_errors schema_limits)
+foreach(subject decode pattern schema schema_errors schema_limits shape)
   schema_test(${subject})
 endforeach()

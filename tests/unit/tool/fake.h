@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../schema/fake_shape.h"
 #include "plugin/registry.h"
 #include "tool/call.h"
 
@@ -30,21 +31,6 @@
     FAKE_META(tool, bits, __VA_ARGS__);                                                            \
     static const mortise_tool tool##_tool = {                                                      \
         .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = tool}
-
-#define FAKE_SHAPE(type, table)                                                                    \
-    static const mortise_shape type##_shape = {.size = sizeof(mortise_shape),                      \
-                                               .struct_size = sizeof(struct type),                 \
-                                               .field_size = sizeof(mortise_field),                \
-                                               .field_count = sizeof(table) / sizeof(*(table)),    \
-                                               .fields = (table)}
-
-/* A field of `struct type`, whose bool seen_NAME tells whether it came;
- * then its options, at least `.flags = 0`. */
-#define FAKE_FIELD(type, member, sort, ...)                                                        \
-    {                                                                                              \
-        .name = #member, .kind = (sort), .offset = offsetof(struct type, member),                  \
-        .seen_offset = offsetof(struct type, seen_##member), __VA_ARGS__                           \
-    }
 
 /* NULL-terminated lists; they, and their registry, live as long as the test. */
 struct registry *fake_registry(const mortise_tool *const *tools, const mortise_hooks *const *hooks);

@@ -1,9 +1,24 @@
-#include "cmocka_all.h"
+/* A plugin's table of arguments: F4-F7, F16, T51, T63. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
-#include "plugin/schema.h"
+#include "failing.h"
+#include "schema/shape.h"
+
+#define assert_has(text, part)                                                                     \
+    do {                                                                                           \
+        if (!strstr((text), (part)))                                                               \
+            fail_msg("\"%s\" has no \"%s\"", (text), (part));                                      \
+    } while (0)
 
 struct value {
     const char *string;
@@ -26,13 +41,23 @@ static const mortise_field inner_fields[] = {{K(STRING), .flags = MORTISE_REQUIR
 static const mortise_shape inner = SHAPE(inner_fields, 1);
 static const char *const colours[] = {"red", "a\"b", NULL};
 
+static bool is_taken(const mortise_shape *table, struct error *error)
+{
+    struct arena memory;
+    arena_init(&memory, NULL, 0);
+    struct shape *shape = shape_new(table, &memory, error);
+    shape_release(shape);
+    arena_release(&memory);
+    return shape != NULL;
+}
+
 /* ---- what is written ---- */
 
 static void check_written(const mortise_shape *shape, const char *wanted)
 {
     struct error error = ERROR_INIT;
     struct text text = TEXT_INIT;
-    if (!shape_check(shape, &error))
+    if (!is_taken(shape, &error))
         fail_msg("%s", error.message);
     shape_write_schema(shape, &text);
     assert_false(text.failed);
@@ -66,6 +91,11 @@ static void test_each_kind(void **state)
          "{\"type\":\"string\",\"minLength\":1,\"maxLength\":9}"},
         {{K(STRING), .choices = colours, .fallback = "\"red\""},
          "{\"type\":\"string\",\"enum\":[\"red\",\"a\\\"b\"],\"default\":\"red\"}"},
+        {{K(STRING), .pattern = "^\\d+\"$", .format = "date-time", .fallback = NULL},
+         "{\"type\":\"string\",\"pattern\":\"^\\\\d+\\\"$\",\"format\":\"date-time\"}"},
+        {{K(STRINGS), .pattern = "^a", .format = "uri", .flags = MORTISE_HAS_MIN, .min = 1},
+         "{\"type\":\"array\",\"minItems\":1,"
+         "\"items\":{\"type\":\"string\",\"pattern\":\"^a\",\"format\":\"uri\"}}"},
         {{K(INTEGER), .flags = MORTISE_HAS_MIN, .min = -0x1p63},
          "{\"type\":\"integer\",\"minimum\":-9223372036854775808}"},
         {{K(INTEGER), .flags = MORTISE_HAS_MAX, .max = 64, .fallback = "64"},
@@ -152,6 +182,57 @@ static void test_larger_fields_of_a_newer_author(void **state)
                           "\"y\":{\"type\":\"boolean\"}},\"additionalProperties\":false}");
 }
 
+/* What is behind the fields of an older author is not theirs. */
+static void test_smaller_fields_of_an_older_author(void **state)
+{
+    (void)state;
+    struct older {
+        char before_pattern[offsetof(mortise_field, pattern)];
+    } fields[2];
+    const mortise_field field = {K(STRING)}, other = {K(BOOLEAN)};
+    memset(fields, 0xFF, sizeof(fields));
+    memcpy(&fields[0], &field, sizeof(fields[0]));
+    memcpy(&fields[1], &other, sizeof(fields[1]));
+    mortise_shape shape = {.size = sizeof(shape),
+                           .struct_size = sizeof(struct value),
+                           .field_size = sizeof(fields[0]),
+                           .field_count = 1,
+                           .fields = (const void *)fields};
+    check_written(&shape, "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}},"
+                          "\"additionalProperties\":false}");
+}
+
+/* T4: the table is read once; what its author does with it later is nothing to the host. */
+static void test_table_is_copied(void **state)
+{
+    (void)state;
+    char name[] = "x", choice[] = "a", regex[] = "^a$", format[] = "hostname", fallback[] = "\"a\"";
+    const char *choices[] = {choice, NULL};
+    mortise_field field = {.name = name, .kind = MORTISE_STRING,
+                           .seen_offset = offsetof(struct value, seen), .choices = choices,
+                           .pattern = regex, .format = format, .fallback = fallback};
+    mortise_shape table = SHAPE(&field, 1);
+    struct error error = ERROR_INIT;
+    struct arena memory;
+    arena_init(&memory, NULL, 0);
+    struct shape *shape = shape_new(&table, &memory, &error);
+    assert_non_null(shape);
+    name[0] = choice[0] = regex[0] = format[0] = fallback[0] = '?';
+    choices[0] = NULL;
+    memset(&field, 0xFF, sizeof(field));
+    memset(&table, 0xFF, sizeof(table));
+    const struct shape_field *kept = &shape->fields[0];
+    assert_string_equal(kept->name, "x");
+    assert_string_equal(kept->choices[0], "a");
+    assert_null(kept->choices[1]);
+    assert_string_equal(kept->regex, "^a$");
+    assert_string_equal(kept->format, "hostname");
+    assert_string_equal(json_string_value(kept->fallback), "a");
+    assert_int_equal(shape->field_count, 1);
+    shape_release(shape);
+    arena_release(&memory);
+}
+
 /* ---- what is refused ---- */
 
 static const char *const no_choices[] = {NULL};
@@ -186,21 +267,37 @@ static void test_bad_fields(void **state)
         {{K(INTEGER), .choices = colours}, "has choices, which only strings can have"},
         {{K(STRING), .choices = no_choices}, "has an empty list of choices"},
         {{K(STRING), .flags = MORTISE_REQUIRED, .fallback = "\"a\""}, "is required and has a"},
-        {{K(STRING), .fallback = "red"}, "has a fallback that is no JSON"},
-        {{K(STRING), .fallback = "1"}, "has a fallback of another kind"},
-        {{K(STRING), .fallback = "\"a\\u0000b\""}, "has a fallback of another kind"},
-        {{K(INTEGER), .fallback = "1.5"}, "has a fallback of another kind"},
-        {{K(BOOLEAN), .fallback = "1"}, "has a fallback of another kind"},
-        {{K(STRINGS), .fallback = "[1]"}, "has a fallback of another kind"},
-        {{K(INTEGERS), .fallback = "1"}, "has a fallback of another kind"},
+        {{K(STRING), .fallback = "red"}, "has the fallback red, which is no JSON"},
+        {{K(STRING), .fallback = "1"}, "has a fallback that does not fit: 'x' must be a string, got 1"},
+        {{K(STRING), .fallback = "\"a\\u0000b\""}, "'x' must not hold a NUL"},
+        {{K(INTEGER), .fallback = "1.5"}, "'x' must be an integer, got 1.5"},
+        {{K(INTEGER), .fallback = "\"1\""}, "'x' must be an integer, got \"1\""},
+        {{K(BOOLEAN), .fallback = "1"}, "'x' must be true or false, got 1"},
+        {{K(BOOLEAN), .fallback = "\"true\""}, "'x' must be true or false, got \"true\""},
+        {{K(STRINGS), .fallback = "[1]"}, "'x[0]' must be a string, got 1"},
+        {{K(INTEGERS), .fallback = "1"}, "'x' must be a list of integers, got 1"},
+        {{K(RECORDS), .record = &inner, .fallback = "[{}]"}, "'x[0].x' is required (a string)"},
         {{K(OBJECT), .record = &inner}, "outside its struct"},
-        {{K(INTEGER), .flags = MORTISE_HAS_MAX, .max = 5, .fallback = "6"}, "outside its range"},
+        {{K(INTEGER), .flags = MORTISE_HAS_MAX, .max = 5, .fallback = "6"}, "'x' must be at most 5, got 6"},
         {{K(INTEGER), .flags = MORTISE_HAS_MIN, .min = 0x1p53, .fallback = "9007199254740991"},
-         "outside its range"},
-        {{K(STRING), .flags = MORTISE_HAS_MIN, .min = 3, .fallback = "\"ab\""}, "its range"},
-        {{K(NUMBERS), .flags = MORTISE_HAS_MAX, .max = 1, .fallback = "[1,2]"}, "its range"},
-        {{K(STRING), .choices = colours, .fallback = "\"blue\""}, "that is none of its choices"},
-        {{K(STRINGS), .choices = colours, .fallback = "[\"red\",\"x\"]"}, "none of its choices"},
+         "'x' must be at least 9007199254740992, got 9007199254740991"},
+        {{K(STRING), .flags = MORTISE_HAS_MIN, .min = 3, .fallback = "\"\u00e4b\""},
+         "'x' must have at least 3 characters, got 2"},
+        {{K(NUMBERS), .flags = MORTISE_HAS_MAX, .max = 1, .fallback = "[1,2]"},
+         "'x' must have at most 1 item, got 2"},
+        {{K(STRING), .choices = colours, .fallback = "\"blue\""}, "'x' must be one of \"red\", "},
+        {{K(STRINGS), .choices = colours, .fallback = "[\"red\",\"x\"]"}, "'x[1]' must be one of"},
+        {{K(STRING), .pattern = "^(a"},
+         "argument 'x' cannot be checked: the pattern '^(a' is not valid: missing closing parenthesis"},
+        {{K(STRING), .pattern = "\xFF"}, "has a pattern that is not valid UTF-8"},
+        {{K(INTEGER), .pattern = "1"}, "has a pattern, which only strings can have"},
+        {{K(STRING), .pattern = "^[a-z]$", .fallback = "\"ab\""},
+         "has a fallback that does not fit: 'x' must match the pattern '^[a-z]$', got \"ab\""},
+        {{K(STRING), .format = "date_time"},
+         "has the format 'date_time', which this host does not know: there are date-time, date"},
+        {{K(NUMBERS), .format = "date"}, "has a format, which only strings can have"},
+        {{K(STRINGS), .format = "date", .fallback = "[\"2030-02-30\"]"},
+         "'x[0]' must be a date, such as 2030-01-31, got \"2030-02-30\""},
         {{K(RECORDS)}, "has no record that describes it"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -208,7 +305,7 @@ static void test_bad_fields(void **state)
         struct error error = ERROR_INIT;
         if (cases[i].field.kind == MORTISE_OBJECT)
             shape.struct_size = sizeof(struct value) - 1;
-        if (shape_check(&shape, &error))
+        if (is_taken(&shape, &error))
             fail_msg("case %zu was taken, not refused: %s", i, cases[i].why);
         assert_has(error.message, cases[i].why);
         assert_int_equal(error.kind, ERROR_PLUGIN);
@@ -218,7 +315,7 @@ static void test_bad_fields(void **state)
 static void bad_shape(const mortise_shape *shape, const char *why)
 {
     struct error error = ERROR_INIT;
-    assert_false(shape_check(shape, &error));
+    assert_false(is_taken(shape, &error));
     assert_has(error.message, why);
 }
 
@@ -270,6 +367,33 @@ static void test_endless_records(void **state)
     bad_shape(&shapes[0], "it has more than 1024 arguments");
 }
 
+/* Whatever allocation fails, nothing is lost and the reason is memory. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    const mortise_field fields[] = {
+        {K(STRING), .pattern = "^r", .format = "hostname", .choices = colours,
+         .fallback = "\"red\""},
+        {.name = "y", .kind = MORTISE_OBJECT, .record = &inner,
+         .seen_offset = sizeof(struct value)}};
+    const mortise_shape shape = {.size = sizeof(shape),
+                                 .struct_size = sizeof(struct value) + 8,
+                                 .field_size = sizeof(fields[0]),
+                                 .field_count = 2,
+                                 .fields = fields};
+    int n = 0;
+    for (bool failed = true; failed; n++) {
+        struct error error = ERROR_INIT;
+        fail_after(n);
+        bool taken = is_taken(&shape, &error);
+        failed = fail_never();
+        assert_int_equal(taken, !failed);
+        assert_string_equal(error.message, failed ? "out of memory" : "");
+        assert_true(n < 1000);
+    }
+    assert_true(n > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,9 +401,12 @@ int main(void)
         cmocka_unit_test(test_each_kind),
         cmocka_unit_test(test_record_in_place),
         cmocka_unit_test(test_larger_fields_of_a_newer_author),
+        cmocka_unit_test(test_smaller_fields_of_an_older_author),
+        cmocka_unit_test(test_table_is_copied),
         cmocka_unit_test(test_bad_fields),
         cmocka_unit_test(test_bad_tables),
         cmocka_unit_test(test_endless_records),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

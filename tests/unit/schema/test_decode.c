@@ -1,10 +1,18 @@
-/* Typed arguments: F14-F17, T55, R12, row 144 of the table of faults. */
-#include "fake.h"
+/* Typed arguments: F14-F17, T52, T55, R12, row 144 of the table of faults. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
-#include "tool/decode.h"
+#include "fake_shape.h"
+#include "schema/decode.h"
 
 struct edit {
     const char *old_text;
@@ -61,13 +69,17 @@ static const mortise_field place_fields[] = {
 };
 FAKE_SHAPE(place_args, place_fields);
 
-static const void *decode(const mortise_shape *shape, const char *json, struct arena *memory,
+static const void *decode(const mortise_shape *table, const char *json, struct arena *memory,
                           struct error *error)
 {
+    struct shape *shape = shape_new(table, memory, error);
+    if (!shape)
+        fail_msg("%s", error->message);
     json_t *value = json_parse(json, strlen(json), NULL, error);
     assert_non_null(value);
     const void *args = decode_arguments(shape, value, memory, error);
     json_decref(value);
+    shape_release(shape);
     return args;
 }
 
@@ -224,13 +236,13 @@ static void test_what_the_model_is_told(void **state)
          BAD("'edits[0].cuont' is not known; did you mean 'count'? (the arguments are 'old_text', "
              "'count')")},
         /* ranges */
-        {"{\"text\":\"a\"}", BAD("'text' must have 2 to 5 bytes, got 1")},
-        {"{\"text\":\"abcdef\"}", BAD("'text' must have 2 to 5 bytes, got 6")},
+        {"{\"text\":\"\u00e9\"}", BAD("'text' must have 2 to 5 characters, got 1")},
+        {"{\"text\":\"abcdef\"}", BAD("'text' must have 2 to 5 characters, got 6")},
         {"{\"whole\":0}", BAD("'whole' must be 1 to 64, got 0")},
         {"{\"whole\":65}", BAD("'whole' must be 1 to 64, got 65")},
         {"{\"number\":0.25}", BAD("'number' must be at least 0.5, got 0.25")},
         {"{\"integers\":[1,2,3,4]}", BAD("'integers' must have at most 3 items, got 4")},
-        {"{\"edits\":[]}", BAD("'edits' must have at least 1 items, got 0")},
+        {"{\"edits\":[]}", BAD("'edits' must have at least 1 item, got 0")},
         /* NUL */
         {"{\"text\":\"a\\u0000b\"}", BAD("'text' must not hold a NUL character (\\u0000)")},
         /* the whole */
@@ -247,6 +259,122 @@ static void test_what_the_model_is_told(void **state)
         assert_null(decode(&all_shape, cases[i].json, &memory, &error));
         assert_int_equal(error.kind, ERROR_BAD_REQUEST);
         assert_string_equal(error.message, cases[i].message);
+        arena_release(&memory);
+    }
+}
+
+/* ---- patterns and formats ---- */
+
+struct words {
+    const char *code, *greeting, *when;
+    mortise_list hosts, codes;
+    bool seen_code, seen_greeting, seen_when, seen_hosts, seen_codes;
+};
+static const mortise_field words_fields[] = {
+    FAKE_FIELD(words, code, MORTISE_STRING, .pattern = "^[A-Z]{2}[0-9]+$", .fallback = "\"AB1\""),
+    FAKE_FIELD(words, greeting, MORTISE_STRING, .pattern = "h\xC3\xA9y"),
+    FAKE_FIELD(words, when, MORTISE_STRING, .format = "date-time"),
+    FAKE_FIELD(words, hosts, MORTISE_STRINGS, .format = "hostname", RANGE(1, 2)),
+    FAKE_FIELD(words, codes, MORTISE_STRINGS, .pattern = "^[a-z]*$"),
+};
+FAKE_SHAPE(words, words_fields);
+
+static void test_words_that_fit(void **state)
+{
+    (void)state;
+    struct arena memory;
+    struct error error = ERROR_INIT;
+    arena_init(&memory, NULL, 0);
+    const struct words *words = decode(
+        &words_shape,
+        "{\"greeting\":\"oh h\\u00e9y you\",\"when\":\"2030-01-31T18:00:00Z\","
+        "\"hosts\":[\"example.org\",\"localhost\"],\"codes\":[\"\",\"abc\"]}",
+        &memory, &error);
+    assert_non_null(words);
+    assert_string_equal(words->code, "AB1");
+    assert_string_equal(words->when, "2030-01-31T18:00:00Z");
+    assert_int_equal(words->hosts.count, 2);
+    assert_string_equal(((const char *const *)words->codes.items)[1], "abc");
+    arena_release(&memory);
+}
+
+/* T55: what was expected is said in words that a model can follow. */
+static void test_words_that_do_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *message;
+    } cases[] = {
+        {"{\"code\":\"ab1\"}",
+         BAD("'code' must match the pattern '^[A-Z]{2}[0-9]+$', got \"ab1\"")},
+        {"{\"code\":\"AB1\\n\"}",
+         BAD("'code' must match the pattern '^[A-Z]{2}[0-9]+$', got \"AB1\\n\"")},
+        {"{\"code\":1}", BAD("'code' must be a string, got 1")},
+        {"{\"when\":\"tomorrow\"}",
+         BAD("'when' must be a date with a time and its offset, such as 2030-01-31T18:00:00Z, got "
+             "\"tomorrow\"")},
+        {"{\"hosts\":[\"a\",\"b c\"]}",
+         BAD("'hosts[1]' must be the name of a host, got \"b c\"")},
+        {"{\"hosts\":[]}", BAD("'hosts' must have 1 to 2 items, got 0")},
+        {"{\"codes\":[\"a\",\"B\"]}",
+         BAD("'codes[1]' must match the pattern '^[a-z]*$', got \"B\"")},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena memory;
+        struct error error = ERROR_INIT;
+        arena_init(&memory, NULL, 0);
+        assert_null(decode(&words_shape, cases[i].json, &memory, &error));
+        assert_int_equal(error.kind, ERROR_BAD_REQUEST);
+        assert_string_equal(error.message, cases[i].message);
+        arena_release(&memory);
+    }
+}
+
+/* A model cannot make a pattern run for ever: the argument is refused, with the reason. */
+static void test_pattern_that_takes_too_long(void **state)
+{
+    (void)state;
+    static const mortise_field slow = FAKE_FIELD(words, code, MORTISE_STRING, .pattern = "^(a+)+$");
+    const mortise_shape shape = {.size = sizeof(shape),
+                                 .struct_size = sizeof(struct words),
+                                 .field_size = sizeof(slow),
+                                 .field_count = 1,
+                                 .fields = &slow};
+    struct arena memory;
+    struct error error = ERROR_INIT;
+    arena_init(&memory, NULL, 0);
+    assert_null(decode(&shape, "{\"code\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"}",
+                       &memory, &error));
+    assert_int_equal(error.kind, ERROR_BAD_REQUEST);
+    assert_memory_equal(error.message,
+                        BAD("'code' cannot be compared with the pattern '^(a+)+$': "), 70);
+    arena_release(&memory);
+}
+
+/* ---- what an author wrote ---- */
+
+static void test_examples_fit_as_they_stand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *message;
+    } cases[] = {
+        {"{\"location\":\"Oslo\",\"days\":3,\"unit\":\"celsius\"}", NULL},
+        {"{\"location\":\"Oslo\",\"days\":\"3\",\"unit\":\"celsius\"}",
+         "'days' must be an integer, got \"3\""},
+        {"{\"location\":\"Oslo\",\"unit\":\"celsius\"}", "'days' is required (an integer)"},
+        {"[]", "the arguments must be an object, got []"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena memory;
+        struct error error = ERROR_INIT;
+        arena_init(&memory, NULL, 0);
+        struct shape *shape = shape_new(&place_args_shape, &memory, &error);
+        json_t *object = json_parse(cases[i].json, strlen(cases[i].json), NULL, NULL);
+        assert_int_equal(decode_fits(shape, object, &error), cases[i].message == NULL);
+        assert_string_equal(error.message, cases[i].message ? cases[i].message : "");
+        json_decref(object);
+        shape_release(shape);
         arena_release(&memory);
     }
 }
@@ -330,6 +458,10 @@ int main(void)
         cmocka_unit_test(test_any_json),
         cmocka_unit_test(test_lossless_coercions),
         cmocka_unit_test(test_what_the_model_is_told),
+        cmocka_unit_test(test_words_that_fit),
+        cmocka_unit_test(test_words_that_do_not),
+        cmocka_unit_test(test_pattern_that_takes_too_long),
+        cmocka_unit_test(test_examples_fit_as_they_stand),
         cmocka_unit_test(test_several_problems),
         cmocka_unit_test(test_at_most_five_problems),
         cmocka_unit_test(test_no_arguments),

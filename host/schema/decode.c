@@ -1,4 +1,4 @@
-#include "tool/decode.h"
+#include "schema/decode.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,12 +8,17 @@
 #include "base/json.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "plugin/schema.h"
+#include "base/utf8.h"
+#include "schema/format.h"
 #include "schema/problem.h"
+
+#define QUOTE_BYTES 100
 
 struct decoder {
     struct arena *memory;
+    bool exact; /* without coercions */
     struct problems problems;
+    struct pattern_clock clock;
 };
 
 /* From a kind of list to the kind of its elements. */
@@ -29,7 +34,7 @@ static const char *const kind_words[] = {
 };
 
 static void decode_record(struct decoder *decoder, const struct place *place,
-                          const mortise_shape *shape, const json_t *object, char *to);
+                          const struct shape *shape, const json_t *object, char *to);
 
 static void *take(struct decoder *decoder, size_t bytes)
 {
@@ -39,7 +44,7 @@ static void *take(struct decoder *decoder, size_t bytes)
     return memory;
 }
 
-static void must_be(struct decoder *decoder, const struct place *place, const mortise_field *field,
+static void must_be(struct decoder *decoder, const struct place *place, const struct shape_field *field,
                     mortise_kind kind, const json_t *value)
 {
     if (field->choices && kind == MORTISE_STRING) {
@@ -51,7 +56,7 @@ static void must_be(struct decoder *decoder, const struct place *place, const mo
     problem_got(&decoder->problems, value);
 }
 
-/* ---- ranges ---- */
+/* ---- limits ---- */
 
 /* Limits are double, but most are whole numbers and shall look like it. */
 static void add_limit(struct decoder *decoder, double limit)
@@ -59,33 +64,33 @@ static void add_limit(struct decoder *decoder, double limit)
     problem_more(&decoder->problems, "%.*g", limit == floor(limit) ? 17 : DBL_DIG, limit);
 }
 
-/* `measure` is exact for every int64_t and double. */
-static bool check_range(struct decoder *decoder, const struct place *place,
-                        const mortise_field *field, long double measure, const char *unit)
+/* `measure` is exact for every int64_t and double.  `unit` is of one, such as " item". */
+static bool check_limits(struct decoder *decoder, const struct place *place,
+                         const struct shape_field *field, long double measure, const char *unit)
 {
-    bool has_min = field->flags & MORTISE_HAS_MIN;
-    bool has_max = field->flags & MORTISE_HAS_MAX;
-    if ((!has_min || measure >= field->min) && (!has_max || measure <= field->max))
+    if ((!field->has_min || measure >= field->min) && (!field->has_max || measure <= field->max))
         return true;
 
+    double last = field->has_max ? field->max : field->min;
     problem_add(&decoder->problems, place, "%s ", *unit ? "must have" : "must be");
-    if (has_min && has_max && field->min != field->max) {
+    if (field->has_min && field->has_max && field->min != field->max) {
         add_limit(decoder, field->min);
         problem_more(&decoder->problems, " to ");
-    } else if (has_min != has_max) {
-        problem_more(&decoder->problems, has_min ? "at least " : "at most ");
+    } else if (field->has_min != field->has_max) {
+        problem_more(&decoder->problems, field->has_min ? "at least " : "at most ");
     }
-    add_limit(decoder, has_max ? field->max : field->min);
-    problem_more(&decoder->problems, "%s, got %.17Lg", unit, measure);
+    add_limit(decoder, last);
+    problem_more(&decoder->problems, "%s%s, got %.17Lg", unit, *unit && last != 1 ? "s" : "",
+                 measure);
     return false;
 }
 
 /* ---- values ---- */
 
 /* "5" where a number is wanted is taken as 5: nothing is lost.  NULL: no number. */
-static json_t *number_in_string(const json_t *value)
+static json_t *number_in_string(const struct decoder *decoder, const json_t *value)
 {
-    if (!json_is_string(value))
+    if (!json_is_string(value) || decoder->exact)
         return NULL;
     json_t *inner = json_parse(json_string_value(value), json_string_length(value), NULL, NULL);
     if (json_is_number(inner))
@@ -108,39 +113,41 @@ static bool read_integer(const json_t *value, int64_t *integer)
 }
 
 static void decode_integer(struct decoder *decoder, const struct place *place,
-                           const mortise_field *field, const json_t *value, bool listed, void *to)
+                           const struct shape_field *field, const json_t *value, bool listed, void *to)
 {
-    json_t *inner = number_in_string(value);
+    json_t *inner = number_in_string(decoder, value);
     int64_t integer = 0;
     if (!read_integer(inner ? inner : value, &integer))
         must_be(decoder, place, field, MORTISE_INTEGER, value);
-    else if (listed || check_range(decoder, place, field, integer, ""))
+    else if (listed || check_limits(decoder, place, field, integer, ""))
         memcpy(to, &integer, sizeof(integer));
     json_decref(inner);
 }
 
 static void decode_number(struct decoder *decoder, const struct place *place,
-                          const mortise_field *field, const json_t *value, bool listed, void *to)
+                          const struct shape_field *field, const json_t *value, bool listed, void *to)
 {
-    json_t *inner = number_in_string(value);
+    json_t *inner = number_in_string(decoder, value);
     double number = json_number_value(inner ? inner : value);
     if (!inner && !json_is_number(value))
         must_be(decoder, place, field, MORTISE_NUMBER, value);
-    else if (listed || check_range(decoder, place, field, number, ""))
+    else if (listed || check_limits(decoder, place, field, number, ""))
         memcpy(to, &number, sizeof(number));
     json_decref(inner);
 }
 
 static void decode_boolean(struct decoder *decoder, const struct place *place,
-                           const mortise_field *field, const json_t *value, void *to)
+                           const struct shape_field *field, const json_t *value, void *to)
 {
-    const char *string = json_string_value(value);
+    const char *string = decoder->exact ? NULL : json_string_value(value);
     bool yes = json_is_true(value) || (string && !strcmp(string, "true"));
     if (!yes && !json_is_false(value) && !(string && !strcmp(string, "false")))
         must_be(decoder, place, field, MORTISE_BOOLEAN, value);
     else
         memcpy(to, &yes, sizeof(yes));
 }
+
+/* ---- strings ---- */
 
 static bool is_choice(const char *const *choices, const char *string)
 {
@@ -151,26 +158,95 @@ static bool is_choice(const char *const *choices, const char *string)
     return *choices != NULL;
 }
 
-static void decode_string(struct decoder *decoder, const struct place *place,
-                          const mortise_field *field, const json_t *value, bool listed, void *to)
+static bool check_pattern(struct decoder *decoder, const struct place *place,
+                          const struct shape_field *field, const json_t *value)
+{
+    struct error error = ERROR_INIT;
+    struct problems *problems = &decoder->problems;
+    size_t length = strlen(field->regex), shown = utf8_cut(field->regex, length, QUOTE_BYTES);
+    const char *more = shown < length ? "…" : "";
+    bool matches = false;
+    bool done = pattern_matches(field->pattern, json_string_value(value), json_string_length(value),
+                                &decoder->clock, &matches, &error);
+    if (!done && error.kind == ERROR_INTERNAL) {
+        problems->no_memory = true;
+    } else if (!done) {
+        problem_add(problems, place, "cannot be compared with the pattern '%.*s%s': %s", (int)shown,
+                    field->regex, more, error.message);
+    } else if (!matches) {
+        problem_add(problems, place, "must match the pattern '%.*s%s'", (int)shown, field->regex,
+                    more);
+        problem_got(problems, value);
+    }
+    return matches;
+}
+
+static const char *format_words(const char *format)
+{
+    static const struct {
+        const char *name, *words;
+    } formats[] = {
+        {"date-time", "a date with a time and its offset, such as 2030-01-31T18:00:00Z"},
+        {"date", "a date, such as 2030-01-31"},
+        {"time", "a time with its offset, such as 18:00:00Z"},
+        {"email", "an e-mail address"},
+        {"uri", "a URI with its scheme, such as https://example.org/"},
+        {"uuid", "a UUID"},
+        {"ipv4", "an IPv4 address"},
+        {"ipv6", "an IPv6 address"},
+        {"hostname", "the name of a host"},
+    };
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (strcmp(formats[i].name, format) == 0)
+            return formats[i].words;
+    return format;
+}
+
+static bool check_format(struct decoder *decoder, const struct place *place,
+                         const struct shape_field *field, const json_t *value)
+{
+    if (format_matches(field->format, json_string_value(value), json_string_length(value)))
+        return true;
+    problem_add(&decoder->problems, place, "must be %s", format_words(field->format));
+    problem_got(&decoder->problems, value);
+    return false;
+}
+
+/* What a string must be beside one of some choices. */
+static bool check_string(struct decoder *decoder, const struct place *place,
+                         const struct shape_field *field, const json_t *value, bool listed)
 {
     const char *string = json_string_value(value);
     size_t length = json_string_length(value);
+    bool measured = !listed && (field->has_min || field->has_max);
+    if (memchr(string, '\0', length)) {
+        problem_add(&decoder->problems, place, "must not hold a NUL character (\\u0000)");
+        return false;
+    }
+    return (!measured ||
+            check_limits(decoder, place, field, utf8_count(string, length), " character")) &&
+           (!field->pattern || check_pattern(decoder, place, field, value)) &&
+           (!field->format || check_format(decoder, place, field, value));
+}
+
+static void decode_string(struct decoder *decoder, const struct place *place,
+                          const struct shape_field *field, const json_t *value, bool listed,
+                          void *to)
+{
+    const char *string = json_string_value(value);
     if (!string || !is_choice(field->choices, string)) {
         must_be(decoder, place, field, MORTISE_STRING, value);
         return;
     }
-    if (memchr(string, '\0', length)) {
-        problem_add(&decoder->problems, place, "must not hold a NUL character (\\u0000)");
+    if (!check_string(decoder, place, field, value, listed))
         return;
-    }
-    if (!listed && !check_range(decoder, place, field, length, " bytes"))
-        return;
-    const char *copy = arena_copy(decoder->memory, string, length);
+    const char *copy = arena_copy(decoder->memory, string, json_string_length(value));
     if (!copy)
         decoder->problems.no_memory = true;
     memcpy(to, &copy, sizeof(copy));
 }
+
+/* ---- values of any kind ---- */
 
 /* 15 digits read well ("0.1"); when they lose something, 17 do not. */
 static void write_lossless(const json_t *value, struct text *out)
@@ -203,7 +279,7 @@ static void decode_json(struct decoder *decoder, const json_t *value, void *to)
 }
 
 static void decode_scalar(struct decoder *decoder, const struct place *place, mortise_kind kind,
-                          const mortise_field *field, const json_t *value, bool listed, void *to)
+                          const struct shape_field *field, const json_t *value, bool listed, void *to)
 {
     switch (kind) {
     case MORTISE_STRING:
@@ -223,7 +299,7 @@ static void decode_scalar(struct decoder *decoder, const struct place *place, mo
     }
 }
 
-static size_t element_size(const mortise_field *field)
+static size_t element_size(const struct shape_field *field)
 {
     switch (field->kind) {
     case MORTISE_RECORDS:
@@ -238,7 +314,7 @@ static size_t element_size(const mortise_field *field)
 }
 
 static void decode_list(struct decoder *decoder, const struct place *place,
-                        const mortise_field *field, const json_t *value, void *to)
+                        const struct shape_field *field, const json_t *value, void *to)
 {
     size_t count = json_array_size(value);
     size_t size = element_size(field);
@@ -246,7 +322,7 @@ static void decode_list(struct decoder *decoder, const struct place *place,
         must_be(decoder, place, field, field->kind, value);
         return;
     }
-    if (!check_range(decoder, place, field, count, " items"))
+    if (!check_limits(decoder, place, field, count, " item"))
         return;
     char *items = size && count > SIZE_MAX / size ? NULL : take(decoder, count * size);
     for (size_t i = 0; items && i < count && !problems_full(&decoder->problems); i++) {
@@ -263,7 +339,7 @@ static void decode_list(struct decoder *decoder, const struct place *place,
 }
 
 static void decode_value(struct decoder *decoder, const struct place *place,
-                         const mortise_field *field, const json_t *value, char *to)
+                         const struct shape_field *field, const json_t *value, char *to)
 {
     if (field->kind == MORTISE_JSON)
         decode_json(decoder, value, to);
@@ -278,36 +354,30 @@ static void decode_value(struct decoder *decoder, const struct place *place,
 /* ---- what did not come ---- */
 
 static void fill_fallbacks(struct decoder *decoder, const struct place *place,
-                           const mortise_shape *shape, char *to);
+                           const struct shape *shape, char *to);
 
 static void fill_fallback(struct decoder *decoder, const struct place *place,
-                          const mortise_field *field, char *to)
+                          const struct shape_field *field, char *to)
 {
-    if (field->fallback) {
-        json_t *value = json_parse(field->fallback, strlen(field->fallback), NULL, NULL);
-        if (value)
-            decode_value(decoder, place, field, value, to);
-        else /* it was checked when the plugin was loaded */
-            decoder->problems.no_memory = true;
-        json_decref(value);
-    } else if (field->kind == MORTISE_OBJECT) {
+    if (field->fallback)
+        decode_value(decoder, place, field, field->fallback, to);
+    else if (field->kind == MORTISE_OBJECT)
         fill_fallbacks(decoder, place, field->record, to);
-    }
 }
 
 /* An object that is left out still has the defaults of its members. */
 static void fill_fallbacks(struct decoder *decoder, const struct place *place,
-                           const mortise_shape *shape, char *to)
+                           const struct shape *shape, char *to)
 {
     for (uint32_t i = 0; i < shape->field_count; i++) {
-        const mortise_field *field = shape_field(shape, i);
+        const struct shape_field *field = &shape->fields[i];
         struct place at = {.outer = place, .name = field->name};
         fill_fallback(decoder, &at, field, to + field->offset);
     }
 }
 
 static void complain_missing(struct decoder *decoder, const struct place *place,
-                             const mortise_field *field, const json_t *came)
+                             const struct shape_field *field, const json_t *came)
 {
     if (field->choices) {
         problem_add(&decoder->problems, place, "is required (one of ");
@@ -322,21 +392,21 @@ static void complain_missing(struct decoder *decoder, const struct place *place,
 
 /* ---- records ---- */
 
-static const mortise_field *find_field(const mortise_shape *shape, const char *name)
+static bool is_known(const struct shape *shape, const char *name)
 {
     for (uint32_t i = 0; i < shape->field_count; i++)
-        if (!strcmp(shape_field(shape, i)->name, name))
-            return shape_field(shape, i);
-    return NULL;
+        if (!strcmp(shape->fields[i].name, name))
+            return true;
+    return false;
 }
 
 static void complain_unknown(struct decoder *decoder, const struct place *place,
-                             const mortise_shape *shape, const char *name)
+                             const struct shape *shape, const char *name)
 {
     struct suggestion suggestion;
     suggestion_begin(&suggestion, name);
     for (uint32_t i = 0; i < shape->field_count; i++)
-        suggestion_consider(&suggestion, shape_field(shape, i)->name);
+        suggestion_consider(&suggestion, shape->fields[i].name);
 
     struct problems *problems = &decoder->problems;
     problem_add(problems, place, "is not known");
@@ -345,12 +415,12 @@ static void complain_unknown(struct decoder *decoder, const struct place *place,
     problem_more(problems,
                  shape->field_count ? " (the arguments are " : " (there are no arguments");
     for (uint32_t i = 0; i < shape->field_count; i++)
-        problem_more(problems, "%s'%s'", i ? ", " : "", shape_field(shape, i)->name);
+        problem_more(problems, "%s'%s'", i ? ", " : "", shape->fields[i].name);
     problem_more(problems, ")");
 }
 
 static void find_unknown(struct decoder *decoder, const struct place *place,
-                         const mortise_shape *shape, const json_t *object)
+                         const struct shape *shape, const json_t *object)
 {
     for (void *i = json_object_iter((json_t *)(uintptr_t)object); i;
          i = json_object_iter_next((json_t *)(uintptr_t)object, i)) {
@@ -358,13 +428,13 @@ static void find_unknown(struct decoder *decoder, const struct place *place,
         struct place at = {.outer = place, .name = name};
         if (problems_full(&decoder->problems))
             return;
-        if (!find_field(shape, name))
+        if (!is_known(shape, name))
             complain_unknown(decoder, &at, shape, name);
     }
 }
 
 static void decode_record(struct decoder *decoder, const struct place *place,
-                          const mortise_shape *shape, const json_t *object, char *to)
+                          const struct shape *shape, const json_t *object, char *to)
 {
     if (!json_is_object(object)) {
         problem_add(&decoder->problems, place, "must be an object");
@@ -373,15 +443,15 @@ static void decode_record(struct decoder *decoder, const struct place *place,
     }
     size_t known = 0;
     for (uint32_t i = 0; i < shape->field_count && !problems_full(&decoder->problems); i++) {
-        const mortise_field *field = shape_field(shape, i);
+        const struct shape_field *field = &shape->fields[i];
         struct place at = {.outer = place, .name = field->name};
-        const json_t *came = json_object_get(object, field->name);
+        const json_t *came = json_object_getn(object, field->name, field->name_length);
         known += came != NULL;
         bool given = came && (!json_is_null(came) || field->kind == MORTISE_JSON);
         if (given) {
             memcpy(to + field->seen_offset, &given, sizeof(given));
             decode_value(decoder, &at, field, came, to + field->offset);
-        } else if (field->flags & MORTISE_REQUIRED) {
+        } else if (field->required) {
             complain_missing(decoder, &at, field, came);
         } else {
             fill_fallback(decoder, &at, field, to + field->offset);
@@ -391,7 +461,7 @@ static void decode_record(struct decoder *decoder, const struct place *place,
         find_unknown(decoder, place, shape, object);
 }
 
-void *decode_arguments(const mortise_shape *shape, const json_t *object, struct arena *memory,
+void *decode_arguments(const struct shape *shape, const json_t *object, struct arena *memory,
                        struct error *error)
 {
     struct decoder decoder = {.memory = memory};
@@ -399,4 +469,34 @@ void *decode_arguments(const mortise_shape *shape, const json_t *object, struct 
     if (arguments)
         decode_record(&decoder, NULL, shape, object, arguments);
     return problems_settle(&decoder.problems, error) ? arguments : NULL;
+}
+
+/* ---- what an author wrote ---- */
+
+bool decode_fits_field(const struct shape *shape, const struct shape_field *field,
+                       const json_t *value, struct error *error)
+{
+    struct arena memory;
+    arena_init(&memory, NULL, 0);
+    struct decoder decoder = {
+        .memory = &memory, .exact = true, .problems.subject = PROBLEM_EXAMPLE};
+    struct place at = {.name = field->name};
+    char *to = take(&decoder, shape->struct_size);
+    if (to)
+        decode_value(&decoder, &at, field, value, to + field->offset);
+    arena_release(&memory);
+    return problems_settle(&decoder.problems, error);
+}
+
+bool decode_fits(const struct shape *shape, const json_t *object, struct error *error)
+{
+    struct arena memory;
+    arena_init(&memory, NULL, 0);
+    struct decoder decoder = {
+        .memory = &memory, .exact = true, .problems.subject = PROBLEM_EXAMPLE};
+    char *to = take(&decoder, shape->struct_size);
+    if (to)
+        decode_record(&decoder, NULL, shape, object, to);
+    arena_release(&memory);
+    return problems_settle(&decoder.problems, error);
 }

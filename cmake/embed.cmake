@@ -1,0 +1,16 @@
+# cmake -DROOT=DIR -DFILES="KIND/PATH;…" -DOUT=FILE.c -P embed.cmake
+#
+# Writes the files below ROOT as the table of host/command/template.h.
+set(arrays "")
+set(table "")
+set(number 0)
+foreach(file IN LISTS FILES)
+  file(READ ${ROOT}/${file} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(REGEX REPLACE "^([^/]+)/(.*)$" "{\"\\1\", \"\\2\"" row ${file})
+  string(APPEND arrays "static const unsigned char file_${number}[] = {${bytes}};\n")
+  string(APPEND table "    ${row}, file_${number}, sizeof(file_${number})},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE ${OUT} "#include \"command/template.h\"\n\n${arrays}\n"
+     "const struct template_file template_files[] = {\n${table}    {0},\n};\n")

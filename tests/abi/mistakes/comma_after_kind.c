@@ -1,0 +1,10 @@
+/* expect: is of an unknown kind: integer a */
+/* more: and what comes of it */
+#include <mortise/tool.h>
+MORTISE_TOOL(add, 0, "Add.", (integer a, "One."));
+static mortise_status add(mortise_call *call, const add_args *args)
+{
+    (void)args;
+    return mortise_reply(call, "done");
+}
+MORTISE_PLUGIN(.name = "m", .tools = MORTISE_TOOLS(add));

@@ -1,0 +1,9 @@
+/* expect: field 'a' of 'add' has no description */
+#include <mortise/tool.h>
+MORTISE_TOOL(add, 0, "Add.", (integer, a, NULL, required));
+static mortise_status add(mortise_call *call, const add_args *args)
+{
+    (void)args;
+    return mortise_reply(call, "done");
+}
+MORTISE_PLUGIN(.name = "m", .tools = MORTISE_TOOLS(add));

@@ -1,0 +1,9 @@
+/* expect: field 'a' of 'add' has range.10, 1., which nothing fits: the lower end comes first */
+#include <mortise/tool.h>
+MORTISE_TOOL(add, 0, "Add.", (integer, a, "How many.", range(10, 1)));
+static mortise_status add(mortise_call *call, const add_args *args)
+{
+    (void)args;
+    return mortise_reply(call, "done");
+}
+MORTISE_PLUGIN(.name = "m", .tools = MORTISE_TOOLS(add));

@@ -1,0 +1,11 @@
+/* expect: unknown type name .point_args. */
+/* more: and the shape */
+#include <mortise/tool.h>
+MORTISE_TOOL(add, 0, "Add.", (record, at, point, "Where."));
+MORTISE_RECORD(point, (number, x, "X."));
+static mortise_status add(mortise_call *call, const add_args *args)
+{
+    (void)args;
+    return mortise_reply(call, "done");
+}
+MORTISE_PLUGIN(.name = "m", .tools = MORTISE_TOOLS(add));
