@@ -53,7 +53,7 @@ def build(root, folder, name, source):
 
 
 def call(mortise, plugins, home, line):
-    """What the command prints: its output, or its last line on standard error when it fails."""
+    """What the command prints: its output, or the host's own words when it fails."""
     words = shlex.split(line)
     assert words[0] == "mortise", line
     command = [mortise, "--no-plugins", "-P", str(plugins), *words[1:]]
@@ -65,7 +65,7 @@ def call(mortise, plugins, home, line):
                           timeout=60)
     if done.returncode == 0:
         return done.stdout.rstrip("\n") + "\n"
-    return done.stderr.rstrip("\n").rsplit("\n", 1)[-1] + "\n"
+    return done.stderr[done.stderr.rfind("mortise: "):].rstrip("\n") + "\n"
 
 
 def matches(expected, printed):
