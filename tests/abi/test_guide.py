@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The author's guide tells the truth: its tools are built and called straight out of the document.
+
+test_guide.py ROOT MORTISE reads plugin-sdk/README.md.  A block ```c whose first line is a comment
+with a file name, /* greet.c */, is a whole plugin.  A block ```console behind it has lines
+"$ COMMAND" and below each what it prints; `mortise` in it is the host with the plugins of that
+section only.  A block ```json is the user's configuration.  All commands of a section share a home
+of their own.
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+AT_LEAST = 10  # plugins in the guide
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"/\* (\w+\.c) \*/\n")
+
+
+def sections(text):
+    """(title, plugins, configuration, commands): plugins by file name, commands with what they
+    print."""
+    for part in re.split(r"^(?=##+ )", text, flags=re.MULTILINE):
+        plugins, configuration, commands = {}, None, []
+        for language, body in BLOCK.findall(part):
+            name = FILE.match(body) if language == "c" else None
+            if name:
+                plugins[name[1]] = body
+            elif language == "json":
+                configuration = body
+            elif language == "console":
+                for command in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+                    line, _, output = command.partition("\n")
+                    commands.append((line, output))
+        if plugins:
+            yield part.split("\n", 1)[0].lstrip("# "), plugins, configuration, commands
+
+
+def build(root, folder, name, source):
+    sdk = root / "plugin-sdk"
+    path = folder / name
+    path.write_text(source)
+    done = subprocess.run(
+        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+         "-fvisibility=hidden", "-Wl,-z,defs", f"-I{sdk}/include", path,
+         *sorted((sdk / "src").glob("*.c")), "-o", path.with_suffix(".so")],
+        text=True, capture_output=True)
+    assert done.returncode == 0, f"{name} does not build:\n{done.stderr}"
+    path.unlink()
+
+
+def call(mortise, plugins, home, line):
+    """What the command prints: its output, or the host's own words when it fails."""
+    words = shlex.split(line)
+    assert words[0] == "mortise", line
+    command = [mortise, "--no-plugins", "-P", str(plugins), *words[1:]]
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    done = subprocess.run(command, text=True, capture_output=True, env=environment, cwd=home,
+                          timeout=60)
+    if done.returncode == 0:
+        return done.stdout.rstrip("\n") + "\n"
+    return done.stderr[done.stderr.rfind("mortise: "):].rstrip("\n") + "\n"
+
+
+def matches(expected, printed):
+    """`…` in the document stands for anything."""
+    pattern = ".*".join(re.escape(part) for part in expected.split("…"))
+    return re.fullmatch(pattern, printed, re.DOTALL)
+
+
+def main():
+    root, mortise = pathlib.Path(sys.argv[1]), sys.argv[2]
+    built, wrong = 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        guide = (root / "plugin-sdk/README.md").read_text()
+        for title, plugins, configuration, commands in sections(guide):
+            place = folder / str(built)
+            home = folder / f"home{built}"
+            place.mkdir(mode=0o755)
+            (home / ".config/mortise").mkdir(parents=True)
+            if configuration:
+                (home / ".config/mortise/config.json").write_text(configuration)
+            for name, source in plugins.items():
+                build(root, place, name, source)
+                built += 1
+            for line, expected in commands:
+                printed = call(mortise, place, home, line)
+                print(f"{title}\n$ {line}\n{printed}", end="")
+                if not matches(expected, printed):
+                    wrong.append(f"{title}\n$ {line}\nthe guide says: {expected}it prints: {printed}")
+            if not commands:
+                wrong.append(f"{title}: nothing calls its plugins")
+    assert built >= AT_LEAST, f"only {built} plugins in the guide"
+    assert not wrong, "\n".join(wrong)
+
+
+if __name__ == "__main__":
+    main()
