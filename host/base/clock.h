@@ -1,4 +1,4 @@
-/* clock - monotonic time.  Thread-safe. */
+/* clock - monotonic time, and the date.  Thread-safe. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -6,5 +6,6 @@
 
 int64_t clock_ns(void); /* monotonic */
 int64_t clock_ms(void); /* monotonic */
+int64_t clock_date_ms(void); /* since 1970 */
 
 #endif

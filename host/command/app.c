@@ -11,8 +11,9 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/suggest.h"
+#include "command/places.h"
+#include "config/grant.h"
 #include "config/paths.h"
-#include "plugin/loader.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
 
@@ -43,6 +44,7 @@ void app_finish(struct app *app)
     log_set_before(NULL, NULL);
     output_release(&app->out);
     output_release(&app->notes);
+    services_unref(app->services);
     settings_release(&app->settings);
     secret_clear();
 }
@@ -114,11 +116,7 @@ static char *plugin_config(void *context, const char *plugin)
 {
     const struct app *app = context;
     struct text json = TEXT_INIT;
-    const json_t *section = settings_section(&app->settings, "plugin-config", plugin);
-    if (section)
-        text_json(&json, section);
-    else
-        text_puts(&json, "{}");
+    grant_write_config(&json, settings_section(&app->settings, "plugin-config", plugin));
     return text_take(&json, NULL);
 }
 
@@ -128,72 +126,66 @@ static void tell_refusal(void *context, const char *path, const char *reason)
     log_warning("%s: %s", path, reason);
 }
 
-static void say_nothing(void *context, const char *path, const char *reason)
-{
-    (void)context;
-    (void)path;
-    (void)reason;
-}
-
 /* Takes over the name; NULL: no memory, "": there is no such folder. */
-static bool load_usual_folder(struct loader *loader, char *folder)
+static bool add_usual_folder(struct plugin_set *set, char *folder)
 {
-    if (folder && *folder)
-        loader_load_folder(loader, folder, true);
+    bool ok = folder && (!*folder || plugin_set_add_folder(set, folder, true));
     free(folder);
-    return folder != NULL;
+    return ok;
 }
 
-static bool load_path_variable(struct loader *loader)
+static bool add_path_variable(struct plugin_set *set)
 {
     const char *list = getenv("MORTISE_PLUGIN_PATH");
     bool ok = true;
     while (ok && list && *list) {
         size_t length = strcspn(list, ":");
-        ok = load_usual_folder(loader, strndup(list, length));
+        ok = add_usual_folder(set, strndup(list, length));
         list += length + (list[length] == ':');
     }
     return ok;
 }
 
-static bool load_folders(struct app *app, struct loader *loader)
+static bool add_sources(const struct app *app, struct plugin_set *set)
 {
     size_t count;
+    bool ok = true;
+    char *const *files = settings_list(&app->settings, SETTING_PLUGIN, &count);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = plugin_set_add_file(set, files[i]);
     char *const *folders = settings_list(&app->settings, SETTING_PLUGINS, &count);
-    for (size_t i = 0; i < count; i++)
-        loader_load_folder(loader, folders[i], false);
-    return settings_flag(&app->settings, SETTING_NO_PLUGINS) ||
-           (load_path_variable(loader) && load_usual_folder(loader, path_data("plugins")) &&
-            load_usual_folder(loader, path_system_plugins()));
+    for (size_t i = 0; i < count && ok; i++)
+        ok = plugin_set_add_folder(set, folders[i], false);
+    return ok && (settings_flag(&app->settings, SETTING_NO_PLUGINS) ||
+                  (add_path_variable(set) && add_usual_folder(set, path_data("plugins")) &&
+                   add_usual_folder(set, path_system_plugins())));
+}
+
+struct plugin_set *app_plugins(struct app *app, struct error *error)
+{
+    if (!app->services)
+        app->services = places_services(&app->settings);
+    const struct loader loader = {
+        .config = plugin_config,
+        .config_context = app,
+        .services = services_face(app->services),
+        .refused = tell_refusal,
+    };
+    struct plugin_set *set = app->services ? plugin_set_new(&loader) : NULL;
+    bool ok = set && add_sources(app, set);
+    if (!ok)
+        error_memory(error);
+    if (ok && plugin_set_load(set, error))
+        return set;
+    plugin_set_free(set);
+    return NULL;
 }
 
 struct registry *app_load(struct app *app, struct error *error)
 {
-    struct registry *registry = registry_new();
-    if (!registry) {
-        error_memory(error);
-        return NULL;
-    }
-    struct loader loader = {
-        .registry = registry,
-        .config = plugin_config,
-        .config_context = app,
-        .refused = say_nothing, /* the error does */
-    };
-    size_t count;
-    char *const *files = settings_list(&app->settings, SETTING_PLUGIN, &count);
-    for (size_t i = 0; i < count; i++)
-        if (!loader_load(&loader, files[i], error)) {
-            error_prefix(error, "%s", files[i]);
-            registry_unref(registry);
-            return NULL;
-        }
-    loader.refused = tell_refusal;
-    if (!load_folders(app, &loader)) {
-        error_memory(error);
-        registry_unref(registry);
-        return NULL;
-    }
+    struct plugin_set *set = app_plugins(app, error);
+    struct registry *registry = set ? plugin_set_registry(set) : NULL;
+    plugin_set_free(set);
     return registry;
 }
 

@@ -6,7 +6,8 @@
 
 #include "config/settings.h"
 #include "frontend/output.h"
-#include "plugin/registry.h"
+#include "plugin/set.h"
+#include "service/services.h"
 #include "tool/call.h"
 #include "tool/dispatch.h"
 
@@ -31,6 +32,7 @@ struct app {
     struct output out;   /* standard output */
     struct output notes; /* standard error */
     bool json;           /* --json */
+    struct services *services; /* what tools may use; made by app_plugins() */
 };
 
 /* Output, log level and colour as the settings say, or as they are without. */
@@ -49,6 +51,8 @@ void app_print_json(struct app *app, struct text *line);
 
 /* All plugins of the settings: -e files (which must load), -P folders, the variable
  * MORTISE_PLUGIN_PATH, the user's and the installed folder.  NULL with *error. */
+struct plugin_set *app_plugins(struct app *app, struct error *error);
+/* The same for a command that never loads them anew. */
 struct registry *app_load(struct app *app, struct error *error);
 
 /* Filters by --tools and --no-tools; for dispatch and worker. */

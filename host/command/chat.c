@@ -29,6 +29,25 @@ static const char *candidate(void *data, size_t index)
     return index < registry_tool_count(registry) ? registry_tool(registry, index)->name : NULL;
 }
 
+/* What asks for a reload while a line is typed. */
+static int wake_fd(void *data)
+{
+    const struct chat *chat = data;
+    return conversation_wake_fd(chat->conversation);
+}
+
+static bool is_due(void *data)
+{
+    const struct chat *chat = data;
+    return conversation_reload_is_due(chat->conversation);
+}
+
+static void reload_due(void *data)
+{
+    const struct chat *chat = data;
+    conversation_reload_due(chat->conversation);
+}
+
 static bool is_interactive(const struct app *app)
 {
     const char *term = getenv("TERM");
@@ -46,6 +65,10 @@ static bool make_editor(struct chat *chat, struct error *error)
         .history_path = path,
         .candidate = candidate,
         .candidate_data = chat,
+        .wake_fd = wake_fd,
+        .is_due = is_due,
+        .act = reload_due,
+        .wake_data = chat,
     };
     chat->editor = editor_new(&settings, error);
     free(path);
@@ -105,6 +128,8 @@ static bool is_empty(const struct text *line)
 
 static void take_input(struct chat *chat, const struct text *line)
 {
+    if (is_due(chat)) /* where nobody looked while the line came */
+        reload_due(chat);
     if (line->data[0] == '/')
         chat_command(chat, line->data);
     else
@@ -180,7 +205,6 @@ int command_chat(struct app *app, int count, char **operands)
     (void)operands;
     if (count > 0)
         return command_usage(app, "chat", "chat takes no operands");
-    signals_take_hangup();
     chat.conversation = chat_conversation_new(app, NULL, &error);
     if (chat.conversation && make_editor(&chat, &error)) {
         greet(&chat);

@@ -153,9 +153,27 @@ static void lock(struct chat *chat, const char *operand)
 
 static void unlock(struct chat *chat, const char *operand)
 {
+    struct worker *worker = chat->conversation->worker;
+    const struct registry *before = worker_registry(worker);
     (void)operand;
-    worker_unlock(chat->conversation->worker);
-    output_own(told(chat), "unlocked\n");
+    worker_unlock(worker);
+    output_own(told(chat), worker_registry(worker) == before
+                               ? "unlocked\n"
+                               : "unlocked; what was reloaded meanwhile is used from now on\n");
+}
+
+static void tell_reload(void *data, const char *line, bool is_failure)
+{
+    const struct chat *chat = data;
+    (void)is_failure;
+    output_foreign(told(chat), line, strlen(line));
+    output_own(told(chat), "\n");
+}
+
+static void reload(struct chat *chat, const char *operand)
+{
+    (void)operand;
+    conversation_reload(chat->conversation, tell_reload, chat);
 }
 
 static void leave(struct chat *chat, const char *operand)
@@ -259,6 +277,7 @@ static const struct chat_command commands[] = {
     {"/clear", "", "forget what was said", clear},
     {"/lock", "", "keep all this as it is, so that the provider's cache is used", lock},
     {"/unlock", "", "let it be changed again", unlock},
+    {"/reload", "", "load plugins and their configuration anew", reload},
     {"/sessions", "", "the conversations that are kept", sessions},
     {"/resume", "[SESSION]", "go on with one of them, or with the run that was stopped", resume},
     {"/save", "FILE", "write this one down, as Markdown or, to FILE.jsonl, as JSON lines", save},

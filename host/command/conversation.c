@@ -10,7 +10,6 @@
 #include "command/model.h"
 #include "command/sessions.h"
 #include "command/signals.h"
-#include "config/paths.h"
 
 enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
 
@@ -118,6 +117,8 @@ const char *conversation_session(const struct conversation *c)
 
 bool conversation_begin(struct conversation *c, struct error *error)
 {
+    c->wake_fd = -1;
+    signals_take_hangup();
     if (!choose_session(c, error))
         return false;
     const char *kept = c->continued && !was_said(c, SETTING_MODEL) ? c->journal.session.model : NULL;
@@ -212,9 +213,14 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
                                   struct cancel *cancel, struct error *error)
 {
     struct app *app = c->app;
+    /* A worker that takes another one's place has what that one has: it may be locked. */
+    struct registry *registry =
+        c->worker ? registry_ref(worker_registry(c->worker)) : plugin_set_registry(c->plugins);
     struct worker_options options = {
         .client = client,
-        .registry = c->registry,
+        .registry = registry,
+        .latest = conversation_latest,
+        .latest_data = c,
         .pool = c->pool,
         .cancel = cancel,
         .system = c->system.length ? c->system.data : NULL,
@@ -227,12 +233,14 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
         .offered_data = app,
         .result_limit = result_limit,
         .result_limit_data = app,
-        .artifacts = *c->artifact_folder ? &c->artifacts : NULL,
+        .artifacts = services_artifacts(app->services),
         .journal = c->store ? &c->journal.journal : NULL,
     };
     strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
     client_check(client, &options.config, warn, NULL);
-    return worker_new(&options, error);
+    struct worker *worker = worker_new(&options, error);
+    registry_unref(registry);
+    return worker;
 }
 
 static bool restore(struct conversation *c, struct error *error)
@@ -281,17 +289,13 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     struct app *app = c->app;
     if (!read_system(c, error) || !describe_session(c, error))
         return false;
-    c->registry = app_load(app, error);
-    if (c->registry)
-        app_check_globs(app, c->registry);
-    c->client = c->registry ? model_client(app, c->model.data, error) : NULL;
+    if (conversation_load_plugins(c, error))
+        c->client = model_client(app, c->model.data, error);
     if (!c->client)
         return false;
     c->cancel = cancel_new();
     c->pool = pool_new(POOL_THREADS);
-    c->artifact_folder = path_state("artifacts");
-    c->artifacts.folder = c->artifact_folder;
-    if (!c->cancel || !c->pool || !c->artifact_folder || !app_context(app, &c->context))
+    if (!c->cancel || !c->pool || !app_context(app, &c->context))
         return error_memory(error);
     c->context.session = conversation_session(c);
     signals_watch(c->cancel);
@@ -369,7 +373,7 @@ void conversation_release(struct conversation *c)
     client_free(c->client);
     /* A tool that did not stop still uses its call and its plugin: those stay. */
     if (pool_free(c->pool, POOL_GRACE_MS) == 0)
-        registry_unref(c->registry);
+        conversation_release_plugins(c);
     cancel_unref(c->cancel);
     if (c->store)
         store_journal_release(&c->journal);
@@ -377,7 +381,6 @@ void conversation_release(struct conversation *c)
     app_context_release(&c->context);
     print_release(&c->print);
     jsonl_release(&c->jsonl);
-    free(c->artifact_folder);
     text_release(&c->model);
     text_release(&c->system);
 }

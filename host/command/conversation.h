@@ -22,7 +22,7 @@
 #include "conversation/store_journal.h"
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
-#include "service/artifacts.h"
+#include "plugin/watch.h"
 #include "worker/worker.h"
 
 enum conversation_keeps {
@@ -42,13 +42,14 @@ struct conversation {
     struct store *store; /* NULL: no session is kept */
     struct store_journal journal;
     bool continued;      /* the session was there before, and has items */
-    struct registry *registry;
+    struct plugin_set *plugins;
+    struct plugin_watch *watch; /* --watch, or NULL */
+    int wake_fd;                /* conversation_wake_fd()'s; -1: not made */
+    bool reload_asked;          /* by a signal, which wants an answer */
     struct client *client;
     struct pool *pool;
     struct cancel *cancel; /* Ctrl-C triggers it (signals.h) */
     struct call_context context;
-    char *artifact_folder;
-    struct artifacts artifacts;
     struct worker *worker;
     struct print print;
     struct jsonl jsonl;
@@ -75,6 +76,28 @@ bool conversation_change_model(struct conversation *conversation, const char *mo
                                struct error *error);
 bool conversation_change_system(struct conversation *conversation, const char *system,
                                 struct error *error);
+
+/* ---- plugins that change while it lasts (conversation_plugins.c) ---- */
+
+/* Part of conversation_prepare() and of conversation_release(). */
+bool conversation_load_plugins(struct conversation *conversation, struct error *error);
+void conversation_release_plugins(struct conversation *conversation);
+
+/* Loads plugins and their configuration anew; the worker uses them from its next request on, or
+ * once it is unlocked.  Each change is one line for `tell`. */
+typedef void conversation_tell(void *data, const char *line, bool is_failure);
+void conversation_reload(struct conversation *conversation, conversation_tell *tell, void *data);
+
+/* Whether SIGHUP or --watch ask for a reload, and the reload that they ask for, told as status
+ * events and warnings.  Take a struct conversation. */
+bool conversation_reload_is_due(void *conversation);
+void conversation_reload_due(void *conversation);
+/* Readable when conversation_reload_is_due() is to be asked; -1: never. */
+int conversation_wake_fd(struct conversation *conversation);
+/* For the worker, before each request: reloads what is due.  A reference. */
+struct registry *conversation_latest(void *conversation);
+
+/* ---- */
 
 /* What begin or prepare did not do, told as the end of an event stream too with --json. */
 int conversation_failed(struct conversation *conversation, const struct error *error);

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/log.h"
 #include "command/command.h"
+#include "command/places.h"
 #include "config/paths.h"
 #include "conversation/item_view.h"
 #include "conversation/store_sqlite.h"
@@ -245,7 +246,8 @@ static bool remove_one(struct app *app, struct store *store, const char *id, str
     (void)app;
     if (!store->ops->find(store, id, &session, error))
         return false;
-    bool ok = store->ops->remove(store, session.id, error);
+    bool ok = store->ops->remove(store, session.id, error) &&
+              places_forget_session(session.id, error);
     session_release(&session);
     return ok;
 }

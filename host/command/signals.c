@@ -1,7 +1,11 @@
 #include "command/signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "frontend/terminal.h"
@@ -30,17 +34,60 @@ void signals_watch(struct cancel *cancel)
     signal(SIGPIPE, SIG_IGN);
 }
 
+int signals_received(void)
+{
+    return received;
+}
+
+/* ---- SIGHUP ---- */
+
+static int reload_fd = -1; /* an eventfd */
+static bool had_terminal;
+
+/* A shell that lost its terminal sends SIGHUP to its jobs, which looks like any other. */
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || (errno != ENXIO && errno != EIO && errno != ENOENT);
+}
+
+static void on_hangup(int number, siginfo_t *info, void *unused)
+{
+    int kept = errno;
+    (void)unused;
+    bool is_gone = info->si_code == SI_KERNEL || (had_terminal && !has_terminal());
+    if (is_gone && !received) { /* the kernel tells, and then the shell once more */
+        on_signal(number);
+    } else if (!is_gone) {
+        ssize_t ignored = write(reload_fd, &(uint64_t){1}, sizeof(uint64_t));
+        (void)ignored; /* it can only fail by being full, which is readable too */
+    }
+    errno = kept;
+}
+
 void signals_take_hangup(void)
 {
     struct sigaction action;
-    if (sigaction(SIGHUP, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+    if (reload_fd >= 0 || sigaction(SIGHUP, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
         return;
-    action = (struct sigaction){.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    reload_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (reload_fd < 0)
+        return;
+    had_terminal = has_terminal();
+    action = (struct sigaction){.sa_sigaction = on_hangup, .sa_flags = SA_RESTART | SA_SIGINFO};
     sigemptyset(&action.sa_mask);
     sigaction(SIGHUP, &action, NULL);
 }
 
-int signals_received(void)
+int signals_reload_fd(void)
 {
-    return received;
+    return reload_fd;
+}
+
+bool signals_reload_asked(void)
+{
+    uint64_t count;
+    return reload_fd >= 0 && read(reload_fd, &count, sizeof(count)) == sizeof(count);
 }

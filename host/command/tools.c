@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,6 +6,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "command/command.h"
 #include "command/signals.h"
 #include "frontend/jsonl.h"
@@ -202,12 +204,16 @@ static int exit_code_of_call(struct hand_call *hand, enum dispatch_end end,
     return EXIT_HOOK;
 }
 
-/* The result is on standard output as it is; an error is told on standard error. */
+/* The result is on standard output as it is, but for secrets; an error is told on standard
+ * error. */
 static int finish_call(struct hand_call *hand, enum dispatch_end end,
                        const struct hook_outcome *outcome)
 {
     struct tool_result *result = &hand->call.result;
     int code = exit_code_of_call(hand, end, outcome);
+    secret_redact(&result->text);
+    if (result->text.failed)
+        output_fail(&hand->app->out, ENOMEM);
     if (!hand->app->json && result->success) {
         output_foreign(&hand->app->out, text_cstr(&result->text), result->text.length);
         output_end_line(&hand->app->out);

@@ -146,15 +146,46 @@ static bool read_file(struct settings *settings, const char *path, bool required
     return ok;
 }
 
-bool config_file_read_user(struct settings *settings, struct error *error)
+/* malloc'ed; "": there is none.  NULL: no memory. */
+static char *user_path(const struct settings *settings, bool *required)
 {
     const char *named = settings_text(settings, SETTING_CONFIG);
-    if (named)
-        return read_file(settings, named, true, SOURCE_USER, error);
-    char *path = path_config("config.json");
+    *required = named != NULL;
+    return named ? strdup(named) : path_config("config.json");
+}
+
+bool config_file_read_user(struct settings *settings, struct error *error)
+{
+    bool required;
+    char *path = user_path(settings, &required);
     if (!path)
         return error_memory(error);
-    bool ok = !*path || read_file(settings, path, false, SOURCE_USER, error);
+    bool ok = !*path || read_file(settings, path, required, SOURCE_USER, error);
+    free(path);
+    return ok;
+}
+
+bool config_file_read_sections(const struct settings *settings, const char *kind, json_t **out,
+                               struct error *error)
+{
+    bool required;
+    json_t *root = NULL;
+    char *path = user_path(settings, &required);
+    *out = NULL;
+    if (!path)
+        return error_memory(error);
+    bool ok = !*path || parse_file(path, required, &root, error);
+    if (ok) {
+        *out = json_incref(json_object_get(root, kind));
+        ok = !*out || json_is_object(*out) ||
+             error_set(error, ERROR_CONFIG, "'%s' must be an object", kind);
+    }
+    if (!ok) {
+        error_prefix(error, "configuration '%s'", path);
+        json_decref(*out);
+        *out = NULL;
+    }
+    json_decref(root);
     free(path);
     return ok;
 }

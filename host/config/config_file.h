@@ -6,6 +6,9 @@
 
 /* $XDG_CONFIG_HOME/mortise/config.json, or the file that --config names (which must exist). */
 bool config_file_read_user(struct settings *settings, struct error *error);
+/* One kind of sections of that file, as it is now: a reference, or NULL when it has none. */
+bool config_file_read_sections(const struct settings *settings, const char *kind, json_t **out,
+                               struct error *error);
 /* .mortise/config.json here or in a folder above, up to the file system's root. */
 bool config_file_read_project(struct settings *settings, struct error *error);
 

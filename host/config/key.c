@@ -55,21 +55,23 @@ static bool read_variable(const char *name, struct text *out, struct error *erro
 }
 
 static const struct {
-    const char *member;
+    const char *name;
     bool (*read)(const char *source, struct text *out, struct error *error);
-} sources[] = {
-    {"key_file", read_key_file}, {"key_command", run_key_command}, {"key_env", read_variable}};
+} sources[] = {{"file", read_key_file}, {"command", run_key_command}, {"env", read_variable}};
 
-/* The first source that the section names; *named stays false when it names none. */
-static bool read_source(const json_t *section, bool *named, struct text *out, struct error *error)
+/* The first source that the object names; *named stays false when it names none. */
+static bool read_source(const json_t *object, const char *prefix, bool *named, struct text *out,
+                        struct error *error)
 {
     for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-        const json_t *source = json_object_get(section, sources[i].member);
+        char member[32];
+        snprintf(member, sizeof(member), "%s%s", prefix, sources[i].name);
+        const json_t *source = json_object_get(object, member);
         if (!source)
             continue;
         *named = true;
         if (!json_is_string(source))
-            return error_set(error, ERROR_CONFIG, "'%s' must be a text", sources[i].member);
+            return error_set(error, ERROR_CONFIG, "'%s' must be a text", member);
         return sources[i].read(json_string_value(source), out, error);
     }
     return true;
@@ -94,17 +96,24 @@ static bool keep(struct text *text, char **key, struct error *error)
     return true;
 }
 
-bool key_from_config(const struct settings *settings, const char *provider, char **key,
-                     struct error *error)
+bool key_from_object(const json_t *object, const char *prefix, char **key, struct error *error)
 {
     struct text text = TEXT_INIT;
     bool named = false;
     *key = NULL;
-    bool ok = read_source(settings_section(settings, "provider-config", provider), &named, &text,
-                          error) &&
+    bool ok = read_source(object, prefix, &named, &text, error) &&
               (!named || keep(&text, key, error));
+    if (text.data)
+        explicit_bzero(text.data, text.length);
     text_release(&text);
-    if (!ok)
-        error_prefix(error, "key of provider '%s'", provider);
     return ok;
+}
+
+bool key_from_config(const struct settings *settings, const char *provider, char **key,
+                     struct error *error)
+{
+    if (key_from_object(settings_section(settings, "provider-config", provider), "key_", key, error))
+        return true;
+    error_prefix(error, "key of provider '%s'", provider);
+    return false;
 }

@@ -252,3 +252,17 @@ const json_t *settings_section(const struct settings *settings, const char *kind
 {
     return json_object_get(json_object_get(settings->user_file, kind), name);
 }
+
+bool settings_read_sections_again(struct settings *settings, const char *kind, struct error *error)
+{
+    json_t *sections = NULL;
+    if (!config_file_read_sections(settings, kind, &sections, error))
+        return false;
+    if (!settings->user_file && sections)
+        settings->user_file = json_object();
+    bool ok = !sections || json_object_set(settings->user_file, kind, sections) == 0;
+    if (!sections && settings->user_file)
+        json_object_del(settings->user_file, kind);
+    json_decref(sections);
+    return ok || error_memory(error);
+}

@@ -44,6 +44,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "load one more plugin; it must load (repeatable)")                                           \
     X(NO_PLUGINS, "no-plugins", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
       "search no folder for plugins")                                                              \
+    X(WATCH, "watch", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                   \
+      "load plugins anew when their files change; without it SIGHUP and /reload do")               \
     X(TOOLS, "tools", 0, "GLOB,...", SETTING_TEXT, PROJECT_OK, NULL,                               \
       "offer only these tools to the model")                                                       \
     X(NO_TOOLS, "no-tools", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                            \
@@ -166,5 +168,10 @@ double settings_number(const struct settings *settings, enum setting_id id, doub
 /* A section of the user's file, such as ("plugin-config", "audit"): borrowed, or NULL. */
 const json_t *settings_section(const struct settings *settings, const char *kind,
                                const char *name);
+/* Reads all sections of a kind anew from the user's file; everything else stays as it was read
+ * first.  What settings_section() gave of this kind is gone.  False: the file cannot be used, and
+ * nothing changed. */
+bool settings_read_sections_again(struct settings *settings, const char *kind,
+                                  struct error *error);
 
 #endif

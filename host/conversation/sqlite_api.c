@@ -30,6 +30,7 @@
     X(bind_text64)                                                                                 \
     X(column_type)                                                                                 \
     X(column_int64)                                                                                \
+    X(column_double)                                                                               \
     X(column_text)                                                                                 \
     X(column_bytes)
 
@@ -54,7 +55,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void fail(const char *what)
 {
     error_set(&failure, ERROR_CONFIG,
-              "cannot load '" LIBRARY "', which is needed to keep sessions: %s; install it with "
+              "cannot load '" LIBRARY "', which is needed to keep sessions and what plugins store: %s; install it with "
               "'sudo apt-get install libsqlite3-0'",
               what);
 }

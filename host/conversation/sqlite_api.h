@@ -1,7 +1,7 @@
 /*
  * sqlite_api - SQLite through a table of functions, loaded on first need.
  *
- * Commands that keep no session never load it.  Thread-safe.
+ * Commands that keep no session, and plugins that store nothing, never load it.  Thread-safe.
  */
 #ifndef CONVERSATION_SQLITE_API_H
 #define CONVERSATION_SQLITE_API_H
@@ -32,6 +32,7 @@ struct sqlite_api {
                        unsigned char);
     int (*column_type)(sqlite3_stmt *, int);
     sqlite3_int64 (*column_int64)(sqlite3_stmt *, int);
+    double (*column_double)(sqlite3_stmt *, int);
     const unsigned char *(*column_text)(sqlite3_stmt *, int);
     int (*column_bytes)(sqlite3_stmt *, int);
 };

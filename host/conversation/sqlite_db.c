@@ -32,8 +32,8 @@ bool sqlite_db_fail(struct sqlite_db *db, int code, struct error *error)
     bool no_access = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY ||
                      (code & 0xff) == SQLITE_PERM;
     bool full = reason == ENOSPC && (code & 0xff) == SQLITE_IOERR;
-    return error_set(error, no_access ? ERROR_CONFIG : ERROR_INTERNAL, "session store '%s': %s%s%s%s",
-                     db->path,
+    return error_set(error, no_access ? ERROR_CONFIG : ERROR_INTERNAL, "%s '%s': %s%s%s%s",
+                     db->what, db->path,
                      full         ? "the disk is full"
                      : db->handle ? db->api->errmsg(db->handle)
                                   : "cannot be opened",
@@ -64,14 +64,17 @@ bool sqlite_db_integer(struct sqlite_db *db, const char *sql, int64_t *value, st
 
 /* ---- opening ---- */
 
-bool sqlite_db_open(struct sqlite_db *db, const char *path, const char *const *sql, size_t count,
+bool sqlite_db_open(struct sqlite_db *db, const struct sqlite_kind *kind, const char *path,
                     struct error *error)
 {
-    *db = (struct sqlite_db){.api = sqlite_api(error), .sql = sql, .statement_count = count};
+    *db = (struct sqlite_db){.api = sqlite_api(error),
+                             .what = kind->what,
+                             .sql = kind->sql,
+                             .statement_count = kind->statement_count};
     if (!db->api)
         return false;
     db->path = strdup(path);
-    db->statements = calloc(count, sizeof(*db->statements));
+    db->statements = calloc(kind->statement_count, sizeof(*db->statements));
     if (!db->path || !db->statements) {
         sqlite_db_close(db);
         return error_memory(error);
@@ -187,6 +190,11 @@ bool sqlite_run_all(struct sqlite_run *run, struct error *error)
 int64_t sqlite_integer(const struct sqlite_run *run, int column)
 {
     return run->db->api->column_int64(run->statement, column);
+}
+
+double sqlite_real(const struct sqlite_run *run, int column)
+{
+    return run->db->api->column_double(run->statement, column);
 }
 
 const char *sqlite_text(const struct sqlite_run *run, int column, size_t *length)

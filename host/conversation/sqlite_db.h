@@ -16,17 +16,27 @@
 struct sqlite_db {
     const struct sqlite_api *api;
     sqlite3 *handle;
+    const char *what; /* for messages: "session store" */
     char *path;
     const char *const *sql; /* the statements, by number */
     sqlite3_stmt **statements;
     size_t statement_count;
 };
 
-/* Opens the file, which is there, with every commit on disk before it returns.  `sql` are the
- * statements of sqlite_run_begin(), prepared when they are first used. */
-bool sqlite_db_open(struct sqlite_db *db, const char *path, const char *const *sql, size_t count,
+/* What a database holds. */
+struct sqlite_kind {
+    const char *what;   /* for messages: "session store" */
+    const char *schema; /* makes its tables, and ends with "PRAGMA user_version = VERSION;" */
+    int64_t version;
+    const char *const *sql; /* the statements of sqlite_run_begin(), prepared when first used */
+    size_t statement_count;
+};
+
+/* Opens the file, which is there, with every commit on disk before it returns; ":memory:" is an
+ * empty database that dies with `db`.  Nothing is made or checked in it (sqlite_file.h does). */
+bool sqlite_db_open(struct sqlite_db *db, const struct sqlite_kind *kind, const char *path,
                     struct error *error);
-void sqlite_db_close(struct sqlite_db *db);
+void sqlite_db_close(struct sqlite_db *db); /* fine for one that was zeroed */
 
 /* "session store 'PATH': WHAT", with advice where there is any.  Returns false. */
 bool sqlite_db_fail(struct sqlite_db *db, int code, struct error *error);
@@ -62,6 +72,7 @@ bool sqlite_run_end(struct sqlite_run *run, struct error *error);
 bool sqlite_run_all(struct sqlite_run *run, struct error *error);
 
 int64_t sqlite_integer(const struct sqlite_run *run, int column);
+double sqlite_real(const struct sqlite_run *run, int column);
 /* Borrowed until the next row; NULL for null and without memory.  `length` may be NULL. */
 const char *sqlite_text(const struct sqlite_run *run, int column, size_t *length);
 

@@ -1,19 +1,15 @@
 #include "conversation/store_sqlite.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/log.h"
+#include "base/clock.h"
+#include "conversation/sqlite_file.h"
 #include "conversation/store_sqlite_private.h"
 
-/* PRAGMA user_version of a store.  What a later one changes is added behind in upgrade(). */
-enum { SCHEMA_VERSION = 1, SETUP_LOCK = 0, LEAST_BYTES = 512 };
+/* PRAGMA user_version of a store. */
+enum { SCHEMA_VERSION = 1 };
 
 /* AUTOINCREMENT: a number is a lock's place, so it is never used again. */
 static const char schema[] =
@@ -41,12 +37,11 @@ static const char *const statements[STATEMENT_COUNT] = {
 #undef X
 };
 
-int64_t store_sqlite_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+static const struct sqlite_kind kind = {.what = "session store",
+                                        .schema = schema,
+                                        .version = SCHEMA_VERSION,
+                                        .sql = statements,
+                                        .statement_count = STATEMENT_COUNT};
 
 static struct store_sqlite *self_of(struct store *store)
 {
@@ -54,61 +49,6 @@ static struct store_sqlite *self_of(struct store *store)
 }
 
 /* ---- opening ---- */
-
-static bool make_file(const char *path, struct error *error)
-{
-    char *copy = strdup(path);
-    bool made = copy ? file_make_folders(copy, error) : error_memory(error);
-    free(copy);
-    if (!made) {
-        if (error->kind == ERROR_INTERNAL && errno != ENOMEM)
-            error->kind = ERROR_CONFIG;
-        return false;
-    }
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
-    if (fd < 0)
-        return error_set(error, ERROR_CONFIG, "cannot make '%s': %s", path, strerror(errno));
-    close(fd);
-    return true;
-}
-
-static bool create_schema(struct store_sqlite *self, struct error *error)
-{
-    int64_t tables;
-    if (!sqlite_db_integer(&self->db, "SELECT count(*) FROM sqlite_schema", &tables, error))
-        return false;
-    if (tables > 0)
-        return error_set(error, ERROR_CONFIG, "session store '%s' is a database of another program",
-                         self->db.path);
-    bool good = sqlite_db_begin(&self->db, error) && sqlite_db_exec(&self->db, schema, error);
-    return sqlite_db_end(&self->db, good, error);
-}
-
-/* Two processes that find an empty file make one store. */
-static bool upgrade(struct store_sqlite *self, struct error *error)
-{
-    struct store_lock setup = STORE_LOCK_INIT;
-    int64_t version;
-    if (!store_lock_wait(&setup, self->lock_path, SETUP_LOCK, error))
-        return false;
-    bool good = sqlite_db_integer(&self->db, "PRAGMA user_version", &version, error) &&
-                (version == SCHEMA_VERSION || create_schema(self, error));
-    store_lock_drop(&setup);
-    return good;
-}
-
-static bool check_version(struct store_sqlite *self, struct error *error)
-{
-    int64_t version;
-    if (!sqlite_db_integer(&self->db, "PRAGMA user_version", &version, error))
-        return false;
-    if (version > SCHEMA_VERSION)
-        return error_set(error, ERROR_CONFIG,
-                         "session store '%s' was written by a newer mortise (version %lld; this "
-                         "one reads up to %d)",
-                         self->db.path, (long long)version, SCHEMA_VERSION);
-    return version == SCHEMA_VERSION || upgrade(self, error);
-}
 
 static void close_store(struct store *store)
 {
@@ -118,13 +58,6 @@ static void close_store(struct store *store)
     sqlite_db_close(&self->db);
     free(self->lock_path);
     free(self);
-}
-
-static char *lock_path(const char *path)
-{
-    struct text text = TEXT_INIT;
-    text_printf(&text, "%s-lock", path);
-    return text_take(&text, NULL);
 }
 
 /* ---- sessions ---- */
@@ -267,7 +200,7 @@ static bool insert_session(struct store_sqlite *self, const struct session *sess
                            struct error *error)
 {
     struct sqlite_run run = sqlite_run_begin(&self->db, STATEMENT_INSERT_SESSION);
-    int64_t now = store_sqlite_now();
+    int64_t now = clock_date_ms();
     sqlite_bind_string(&run, session->id);
     sqlite_bind_string(&run, session->title ? session->title : "");
     sqlite_bind_string(&run, session->model ? session->model : "");
@@ -408,21 +341,6 @@ static const struct store_ops ops = {
 
 struct store *store_sqlite_open(const char *path, bool create_it, struct error *error)
 {
-    struct stat status;
-    error_clear(error);
-    bool missing = stat(path, &status) != 0 && errno == ENOENT;
-    if (missing && !create_it)
-        return NULL;
-    if (missing && !make_file(path, error))
-        return NULL;
-    /* SQLite takes what is left of so short a file for a new one. */
-    if (!missing && status.st_size > 0 && status.st_size < LEAST_BYTES) {
-        error_set(error, ERROR_INTERNAL,
-                  "session store '%s' is damaged: it was cut; move it away to begin a new one", path);
-        return NULL;
-    }
-    if (!missing && (status.st_mode & 077))
-        log_warning("session store '%s' can be used by others; chmod 600 ends that", path);
     struct store_sqlite *self = calloc(1, sizeof(*self));
     if (!self) {
         error_memory(error);
@@ -430,10 +348,10 @@ struct store *store_sqlite_open(const char *path, bool create_it, struct error *
     }
     self->store.ops = &ops;
     self->lock = (struct store_lock)STORE_LOCK_INIT;
-    self->lock_path = lock_path(path);
-    bool ok = self->lock_path ? sqlite_db_open(&self->db, path, statements, STATEMENT_COUNT, error)
-                              : error_memory(error);
-    if (ok && check_version(self, error))
+    self->lock_path = sqlite_file_lock_path(path);
+    if (self->lock_path
+            ? sqlite_file_open(&self->db, &kind, path, self->lock_path, create_it, error)
+            : error_memory(error))
         return &self->store;
     close_store(&self->store);
     return NULL;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "conversation/item_record.h"
 #include "conversation/store_sqlite_private.h"
@@ -95,7 +96,7 @@ bool store_sqlite_insert_start(struct store_sqlite *self, int64_t number, const 
 static bool touch(struct store_sqlite *self, int64_t number, bool running, struct error *error)
 {
     struct sqlite_run run = sqlite_run_begin(&self->db, STATEMENT_TOUCH);
-    sqlite_bind_integer(&run, store_sqlite_now());
+    sqlite_bind_integer(&run, clock_date_ms());
     sqlite_bind_integer(&run, number);
     if (running)
         sqlite_bind_integer(&run, SESSION_RUNNING);

@@ -56,7 +56,6 @@ struct store_sqlite {
     int64_t response;
 };
 
-int64_t store_sqlite_now(void);
 /* Kind usage when there is no such session.  `owner` may be NULL. */
 bool store_sqlite_number(struct store_sqlite *self, const char *id, int64_t *number,
                          int64_t *owner, struct error *error);

@@ -30,6 +30,13 @@ struct editor_settings {
     /* The names that Tab completes, until NULL; may itself be NULL. */
     const char *(*candidate)(void *data, size_t index);
     void *candidate_data;
+    /* Something else that is waited for: when the descriptor is readable (-1: never), is_due()
+     * looks (and it is readable no more), and when it says so the line is taken off the screen,
+     * act() may write there, and the line comes back as it was.  All NULL: nothing. */
+    int (*wake_fd)(void *data);
+    bool (*is_due)(void *data);
+    void (*act)(void *data);
+    void *wake_data;
 };
 
 enum editor_end {

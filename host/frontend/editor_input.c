@@ -126,21 +126,36 @@ bool editor_attend(struct editor *editor)
     return true;
 }
 
+/* Lets something be written in the place of the line, and draws it again below. */
+static void step_aside(struct editor *editor)
+{
+    go_to_top(editor);
+    editor_raw_mode(editor, false);
+    editor->settings.act(editor->settings.wake_data);
+    editor_raw_mode(editor, true);
+    editor->api->wset(editor->line, EL_REFRESH);
+}
+
 /* One byte of input: 1, 0 at the end, -1 when the editor is to stop. */
 static int next_byte(struct editor *editor, unsigned char *byte)
 {
     sigset_t all, before;
+    const struct editor_settings *settings = &editor->settings;
     struct pollfd waits[] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                             {.fd = cancel_fd(editor->stop), .events = POLLIN}};
+                             {.fd = cancel_fd(editor->stop), .events = POLLIN},
+                             {.fd = settings->wake_fd ? settings->wake_fd(settings->wake_data) : -1,
+                              .events = POLLIN}};
     sigfillset(&all);
     for (;;) {
         /* Signals come only while it waits, so none is missed before. */
         sigprocmask(SIG_SETMASK, &all, &before);
         bool on = !resized && !continued && !stop_asked;
-        int ready = on ? ppoll(waits, 2, NULL, &before) : 0;
+        int ready = on ? ppoll(waits, 3, NULL, &before) : 0;
         sigprocmask(SIG_SETMASK, &before, NULL);
         if (!editor_attend(editor))
             return -1;
+        if (ready > 0 && waits[2].revents && settings->is_due(settings->wake_data))
+            step_aside(editor);
         if (ready <= 0 || !waits[0].revents)
             continue;
         ssize_t n = read(STDIN_FILENO, byte, 1);

@@ -1,6 +1,5 @@
 #include "plugin/host_api.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +13,29 @@ struct host_api {
     char *file_name;
     char *config;
     char *refusal;
+    struct host_services *services;
+    uint64_t number;
 };
 
-static struct host_api *from_face(const mortise_host *host)
+/* ---- services ---- */
+
+struct host_services *host_services_ref(struct host_services *services)
+{
+    if (services)
+        atomic_fetch_add_explicit(&services->references, 1, memory_order_relaxed);
+    return services;
+}
+
+void host_services_unref(struct host_services *services)
+{
+    if (services &&
+        atomic_fetch_sub_explicit(&services->references, 1, memory_order_acq_rel) == 1)
+        services->free(services);
+}
+
+/* ---- what the plugin calls ---- */
+
+struct host_api *host_api_of(const mortise_host *host)
 {
     const void *address = host;
     const struct host_api *api = address;
@@ -25,7 +44,7 @@ static struct host_api *from_face(const mortise_host *host)
 
 static void refuse(const mortise_host *host, const char *reason)
 {
-    struct host_api *api = from_face(host);
+    struct host_api *api = host_api_of(host);
     free(api->refusal);
     api->refusal = reason ? strdup(reason) : NULL;
 }
@@ -45,25 +64,26 @@ static void write_log(const mortise_host *host, uint32_t level, const char *mess
     for (size_t i = 0; i < line.length; i++)
         if (line.data[i] == '\n' || line.data[i] == '\r')
             line.data[i] = ' ';
-    log_line(known, "%s: %s", atomic_load(&from_face(host)->name), text_cstr(&line));
+    log_line(known, "%s: %s", atomic_load(&host_api_of(host)->name), text_cstr(&line));
     text_release(&line);
 }
 
 static const char *config(const mortise_host *host)
 {
-    return from_face(host)->config;
+    return host_api_of(host)->config;
 }
 
-/* No table is known yet; a plugin must do with what there is. */
 static const void *service(const mortise_host *host, const char *id)
 {
-    (void)host;
-    (void)id;
-    return NULL;
+    const struct host_services *services = host_api_of(host)->services;
+    return services && id ? services->find(services, id) : NULL;
 }
 
-struct host_api *host_api_new(const char *name, char *config_text)
+/* ---- the host's side ---- */
+
+struct host_api *host_api_new(const char *name, char *config_text, struct host_services *services)
 {
+    static atomic_uint_fast64_t last;
     struct host_api *api = calloc(1, sizeof(*api));
     char *file_name = strdup(name);
     if (!api || !file_name || !config_text) {
@@ -83,6 +103,8 @@ struct host_api *host_api_new(const char *name, char *config_text)
     api->file_name = file_name;
     atomic_init(&api->name, file_name);
     api->config = config_text;
+    api->services = host_services_ref(services);
+    api->number = atomic_fetch_add(&last, 1) + 1;
     return api;
 }
 
@@ -93,6 +115,7 @@ void host_api_free(struct host_api *api)
     free(api->file_name);
     free(api->config);
     free(api->refusal);
+    host_services_unref(api->services);
     free(api);
 }
 
@@ -109,4 +132,19 @@ const mortise_host *host_api_face(struct host_api *api)
 const char *host_api_refusal(const struct host_api *api)
 {
     return api->refusal;
+}
+
+struct host_services *host_api_services(const struct host_api *api)
+{
+    return api->services;
+}
+
+const char *host_api_file_name(const struct host_api *api)
+{
+    return api->file_name;
+}
+
+uint64_t host_api_number(const struct host_api *api)
+{
+    return api->number;
 }

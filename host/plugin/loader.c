@@ -1,66 +1,18 @@
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "plugin/elf.h"
 #include "plugin/host_api.h"
 #include "plugin/scan.h"
 
 typedef mortise_plugin *factory(const mortise_host *host);
-
-/* ---- dlopen ---- */
-
-static bool leads_to(const char *path, const struct stat *opened)
-{
-    struct stat named;
-    return stat(path, &named) == 0 && opened->st_dev == named.st_dev &&
-           opened->st_ino == named.st_ino;
-}
-
-static bool explain_dlopen(const char *path, struct error *error)
-{
-    const char *message = dlerror();
-    if (!message)
-        message = "dlopen() gave no reason";
-    size_t length = strlen(path);
-    if (strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0)
-        message += length + 2;
-    const char *advice = "";
-    if (strstr(message, "undefined symbol"))
-        advice = ": link the library that has it (-Wl,-z,defs tells when the plugin is built)";
-    else if (strstr(message, "cannot open shared object"))
-        advice = ": install that library";
-    else if (strstr(message, "version `"))
-        advice = ": rebuild the plugin on this system";
-    return error_set(error, ERROR_PLUGIN, "it cannot be loaded: %s%s", message, advice);
-}
-
-static void *open_object(const char *path, int fd, struct error *error)
-{
-    struct stat opened;
-    if (fstat(fd, &opened) < 0) {
-        error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
-        return NULL;
-    }
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle) {
-        explain_dlopen(path, error);
-        return NULL;
-    }
-    if (!leads_to(path, &opened)) {
-        error_set(error, ERROR_PLUGIN, "it was replaced while it was loaded: try again");
-        return NULL;
-    }
-    return handle;
-}
 
 /* ---- the factory ---- */
 
@@ -75,24 +27,32 @@ static char *name_of(const char *path)
     return strndup(name, length);
 }
 
+char *loader_config(const struct loader *loader, const char *path)
+{
+    char *name = name_of(path);
+    char *config = NULL;
+    if (name)
+        config = loader->config ? loader->config(loader->config_context, name) : strdup("{}");
+    free(name);
+    return config;
+}
+
 static struct host_api *make_api(const struct loader *loader, const char *path)
 {
     char *name = name_of(path);
-    if (!name)
-        return NULL;
-    char *config = loader->config ? loader->config(loader->config_context, name) : strdup("{}");
-    struct host_api *api = host_api_new(name, config);
+    struct host_api *api =
+        name ? host_api_new(name, loader_config(loader, path), loader->services) : NULL;
     free(name);
     return api;
 }
 
-static struct plugin *make(const struct loader *loader, const char *path, void *handle,
-                           struct error *error)
+static struct plugin *make(const struct loader *loader, const char *path,
+                           const struct object *object, struct error *error)
 {
     union {
         void *object;
         factory *function;
-    } entry = {.object = dlsym(handle, "tool_definition")};
+    } entry = {.object = dlsym(object->handle, "tool_definition")};
     struct host_api *api = make_api(loader, path);
     if (!api || !entry.object) {
         host_api_free(api);
@@ -141,12 +101,12 @@ static bool is_loaded(const struct registry *registry, const char *path)
 }
 
 /* The factory of an object is called once, whatever paths lead to it. */
-static bool claim(struct loader *loader, const char *path, const void *handle, bool *again,
-                  struct error *error)
+static bool claim(const struct loader *loader, const char *path, const struct object *object,
+                  bool *again, struct error *error)
 {
     const char *earlier;
     *again = false;
-    if (registry_claim(loader->registry, handle, path, &earlier))
+    if (registry_claim(loader->registry, object, path, &earlier))
         return true;
     if (!earlier)
         return error_memory(error);
@@ -154,43 +114,92 @@ static bool claim(struct loader *loader, const char *path, const void *handle, b
         return error_set(error, ERROR_PLUGIN, "it is the same file as '%.500s', which was refused",
                          earlier);
     *again = true;
-    return false;
+    return error_set(error, ERROR_PLUGIN, "it is the same file as '%.500s'", earlier);
 }
 
-static bool load_open(struct loader *loader, const char *path, int fd, struct error *error)
+/* The three steps: look into the file, map it, call its factory and read what it made. */
+
+static int check_file(const char *path, struct file_id *id, struct error *error)
 {
     struct elf_info info;
-    bool again;
-    if (!elf_inspect(fd, &info, error))
-        return false;
-    void *handle = open_object(path, fd, error);
-    if (!handle)
-        return false;
-    if (!claim(loader, path, handle, &again, error))
-        return again;
-    struct plugin *plugin = make(loader, path, handle, error);
-    if (!plugin)
-        return false;
-    if (read_config(plugin, error) && registry_add(loader->registry, plugin, error)) {
-        host_api_set_name(plugin->api, plugin->name);
-        return true;
+    int fd = scan_open(path, id, error);
+    if (fd >= 0 && !elf_inspect(fd, &info, error)) {
+        close(fd);
+        return -1;
     }
-    plugin_free(plugin);
+    return fd;
+}
+
+static const struct object *map_file(const struct loader *loader, const char *path, int fd,
+                                     const struct file_id *id, struct error *error)
+{
+    objects_lock();
+    const struct object *object =
+        object_open(path, fd, id, loader->is_free, loader->is_free_context, error);
+    objects_unlock();
+    return object;
+}
+
+static struct plugin *make_plugin(const struct loader *loader, const char *path,
+                                  const struct file_id *id, const struct object *object,
+                                  bool *again, struct error *error)
+{
+    if (!claim(loader, path, object, again, error))
+        return NULL;
+    objects_lock();
+    struct plugin *plugin = make(loader, path, object, error);
+    objects_unlock();
+    if (!plugin)
+        return NULL;
+    plugin->object = object;
+    plugin->file = *id;
+    if (!read_config(plugin, error) || !plugin_read(plugin, error)) {
+        plugin_unref(plugin);
+        return NULL;
+    }
+    host_api_set_name(plugin->api, plugin->name);
+    return plugin;
+}
+
+struct plugin *loader_make(const struct loader *loader, const char *path, bool *again,
+                           struct error *error)
+{
+    struct file_id id;
+    *again = false;
+    int fd = check_file(path, &id, error);
+    if (fd < 0)
+        return NULL;
+    const struct object *object = map_file(loader, path, fd, &id, error);
+    close(fd);
+    return object ? make_plugin(loader, path, &id, object, again, error) : NULL;
+}
+
+bool loader_place(const char *path, struct text *place)
+{
+    text_puts(place, strchr(path, '/') ? "" : "./");
+    text_puts(place, path);
+    return !place->failed;
+}
+
+static bool add(const struct loader *loader, struct plugin *plugin, struct error *error)
+{
+    if (registry_add(loader->registry, plugin, error))
+        return true;
+    plugin_unref(plugin);
     return false;
 }
 
 static bool load(struct loader *loader, const char *path, struct error *error)
 {
-    /* Without a slash dlopen() would search the library path. */
     struct text place = TEXT_INIT;
-    text_printf(&place, "%s%s", strchr(path, '/') ? "" : "./", path);
-    bool good = !place.failed || error_memory(error);
-    int fd = good ? scan_open(place.data, error) : -1;
-    good = fd >= 0 && load_open(loader, place.data, fd, error);
-    if (fd >= 0)
-        close(fd);
+    struct plugin *plugin = NULL;
+    bool again = false;
+    if (loader_place(path, &place))
+        plugin = loader_make(loader, place.data, &again, error);
+    else
+        error_memory(error);
     text_release(&place);
-    return good;
+    return plugin ? add(loader, plugin, error) : again;
 }
 
 static void refuse(struct loader *loader, const char *path, const char *reason)
@@ -215,20 +224,107 @@ bool loader_load(struct loader *loader, const char *path, struct error *error)
 
 /* ---- folders ---- */
 
-static void load_found(void *context, const char *path)
+/* A file on its way.  Each step is done for all files before the next one: dlopen() looks at
+ * every object that there is, and between two of its calls all other code would run cold. */
+struct candidate {
+    const char *path;
+    struct file_id id;
+    const struct object *object;
+    const char *reason; /* why it goes no further; NULL: it does */
+};
+
+struct folder {
+    struct loader *loader;
+    struct candidate *items;
+    size_t count, capacity;
+    struct arena memory; /* of texts */
+    bool no_memory;
+};
+
+static void give_reason(struct folder *folder, struct candidate *candidate, const char *reason)
 {
-    struct error error = ERROR_INIT;
-    loader_load(context, path, &error);
+    candidate->reason = arena_copy(&folder->memory, reason, strlen(reason));
+    if (!candidate->reason)
+        candidate->reason = "out of memory";
 }
 
-static void refuse_found(void *context, const char *path, const char *reason)
+static struct candidate *add_candidate(struct folder *folder, const char *path)
 {
-    refuse(context, path, reason);
+    const char *copy = arena_copy(&folder->memory, path, strlen(path));
+    if (!copy || !array_reserve(folder, 1)) {
+        folder->no_memory = true;
+        return NULL;
+    }
+    struct candidate *candidate = &folder->items[folder->count++];
+    *candidate = (struct candidate){.path = copy};
+    return candidate;
 }
 
-void loader_load_folder(struct loader *loader, const char *folder, bool optional)
+static void note_found(void *context, const char *path)
 {
-    scan_folder(folder, optional, load_found, refuse_found, loader);
+    add_candidate(context, path);
+}
+
+static void note_refused(void *context, const char *path, const char *reason)
+{
+    struct candidate *candidate = add_candidate(context, path);
+    if (candidate)
+        give_reason(context, candidate, reason);
+}
+
+static bool check_candidate(const struct loader *loader, struct candidate *candidate,
+                            struct error *error)
+{
+    (void)loader;
+    int fd = check_file(candidate->path, &candidate->id, error);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static bool map_candidate(const struct loader *loader, struct candidate *candidate,
+                          struct error *error)
+{
+    candidate->object = map_file(loader, candidate->path, -1, &candidate->id, error);
+    return candidate->object;
+}
+
+static bool make_candidate(const struct loader *loader, struct candidate *candidate,
+                           struct error *error)
+{
+    bool again;
+    struct plugin *plugin =
+        make_plugin(loader, candidate->path, &candidate->id, candidate->object, &again, error);
+    return plugin ? add(loader, plugin, error) : again;
+}
+
+typedef bool loading_step(const struct loader *loader, struct candidate *candidate,
+                          struct error *error);
+
+static void take_step(struct folder *folder, loading_step *step)
+{
+    for (size_t i = 0; i < folder->count; i++) {
+        struct error error = ERROR_INIT;
+        if (!folder->items[i].reason && !step(folder->loader, &folder->items[i], &error))
+            give_reason(folder, &folder->items[i], error.message);
+    }
+}
+
+void loader_load_folder(struct loader *loader, const char *path, bool optional)
+{
+    struct folder folder = {.loader = loader};
+    arena_init(&folder.memory, NULL, 0);
+    scan_folder(path, optional, note_found, note_refused, &folder);
+    take_step(&folder, check_candidate);
+    take_step(&folder, map_candidate);
+    take_step(&folder, make_candidate);
+    for (size_t i = 0; i < folder.count; i++)
+        if (folder.items[i].reason)
+            refuse(loader, folder.items[i].path, folder.items[i].reason);
+    if (folder.no_memory)
+        refuse(loader, path, "not all of it was looked at: out of memory");
+    free(folder.items);
+    arena_release(&folder.memory);
 }
 
 /* ---- checking ---- */
@@ -236,7 +332,7 @@ void loader_load_folder(struct loader *loader, const char *folder, bool optional
 bool loader_check(const char *path, mortise_stamp *stamp, struct error *error)
 {
     struct elf_info info;
-    int fd = scan_open(path, error);
+    int fd = scan_open(path, NULL, error);
     if (fd < 0)
         return false;
     bool good = elf_inspect(fd, &info, error) && elf_symbols_resolve(fd, error);

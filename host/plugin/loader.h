@@ -4,14 +4,15 @@
  * A refusal is one line (file, reason, what to do) and never stops the host (M5).  Errors
  * hold the reason only: whoever shows it puts the file before it.  The loading thread.
  *
- * Objects are opened with RTLD_NODELETE and never unmapped.  dlopen() takes a path, so
- * that $ORIGIN works and links to one file are one object; that the path still leads to
- * the file that was checked is looked at before and after.  Who can swap files in a
- * trusted folder twice in between can also simply put a plugin there.
+ * Objects are opened with RTLD_NODELETE and never unmapped (objects.h).  dlopen() takes a
+ * path, so that $ORIGIN works and links to one file are one object; that the path still leads
+ * to the file that was checked is looked at before and after.  Who can swap files in a trusted
+ * folder twice in between can also simply put a plugin there.
  */
 #ifndef PLUGIN_LOADER_H
 #define PLUGIN_LOADER_H
 
+#include "base/text.h"
 #include "plugin/registry.h"
 
 struct loader {
@@ -24,14 +25,34 @@ struct loader {
     /* Told of each refusal, beside registry_refuse(); NULL: a warning in the log. */
     void (*refused)(void *context, const char *path, const char *reason);
     void *refused_context;
+    /* Which objects may stand in for a file with the same content, in a reload; NULL: none, and
+     * content is not looked at. */
+    object_free *is_free;
+    void *is_free_context;
+    struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
 };
 
 /* One file.  A file that is already loaded under another path (link) is skipped silently
  * and counts as loaded.  False: it was refused, and *error has the reason. */
 bool loader_load(struct loader *loader, const char *path, struct error *error);
 
-/* Every candidate of a folder, in order; refusals are told and kept. */
+/* Every candidate of a folder, in order; refusals are told, once all were tried, and kept. */
 void loader_load_folder(struct loader *loader, const char *folder, bool optional);
+
+/* ---- what a reload is made of ---- */
+
+/* A path as the loader uses it: without a slash dlopen() would search the library path.  False:
+ * no memory. */
+bool loader_place(const char *path, struct text *place);
+/* Checks and opens such a path, claims its object in loader->registry, calls its factory and
+ * reads what it made, but registers nothing.  NULL with the reason; *again then tells whether it
+ * is only another name of a file that is loaded. */
+struct plugin *loader_make(const struct loader *loader, const char *path, bool *again,
+                           struct error *error);
+/* The section of the plugin at `path`, malloc'ed; NULL: no memory. */
+char *loader_config(const struct loader *loader, const char *path);
+
+/* ---- */
 
 /* All checks that need none of the file's code (`mortise plugins check`). */
 bool loader_check(const char *path, mortise_stamp *stamp, struct error *error);

@@ -32,14 +32,18 @@ static const struct {
 
 #define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
 
+static bool is_of_names(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
 bool name_valid(const char *name)
 {
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-    if (!name)
-        return false;
-    size_t length = strnlen(name, MAX_NAME + 1);
-    return length > 0 && length <= MAX_NAME && strspn(name, allowed) == length;
+    size_t length = 0;
+    while (name && length <= MAX_NAME && is_of_names(name[length]))
+        length++;
+    return length > 0 && length <= MAX_NAME && name[length] == '\0';
 }
 
 const char *plugin_copy(struct plugin *plugin, const char *string)

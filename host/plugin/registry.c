@@ -1,27 +1,31 @@
 #include "plugin/registry.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/json.h"
+#include "base/hash.h"
 #include "base/log.h"
-#include "plugin/gate.h"
-#include "plugin/host_api.h"
-#include "plugin/meta.h"
 
-/* Far above any use: a count beyond it is a struct that was not filled. */
-#define MAX_ENTRIES ((size_t)10000)
+/* A tool or a plugin under its name; another registry has its own. */
+struct named {
+    const char *name;
+    const struct tool *tool;
+    const struct plugin *plugin;
+    UT_hash_handle hh;
+};
 
 struct claim {
-    const void *handle;
-    char *path;
+    const void *object;
+    const char *path;
+    UT_hash_handle hh;
 };
 
 struct registry {
     atomic_int refs;
-    struct tool *by_name; /* uthash */
+    struct named *tool_names, *plugin_names;
+    struct claim *claims;
+    struct arena memory; /* of what is in the hash tables */
     struct {
         struct tool **items;
         size_t count, capacity;
@@ -38,63 +42,17 @@ struct registry {
         struct refusal *items;
         size_t count, capacity;
     } refusals;
-    struct {
-        struct claim *items;
-        size_t count, capacity;
-    } claims;
 };
-
-/* ---- plugins ---- */
-
-struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_api *api)
-{
-    struct plugin *plugin = calloc(1, sizeof(*plugin));
-    if (!plugin)
-        return NULL;
-    arena_init(&plugin->memory, NULL, 0);
-    plugin->path = arena_copy(&plugin->memory, path, strlen(path));
-    if (!plugin->path) {
-        free(plugin);
-        return NULL;
-    }
-    plugin->face = face;
-    plugin->api = api;
-    return plugin;
-}
-
-static void release_tool(struct tool *tool)
-{
-    gate_free(tool->gate);
-    meta_release(tool);
-}
-
-static void release_tools(struct plugin *plugin)
-{
-    for (size_t i = 0; i < plugin->tool_count; i++)
-        release_tool(plugin->tools[i]);
-}
-
-void plugin_free(struct plugin *plugin)
-{
-    if (!plugin)
-        return;
-    mortise_plugin *face = plugin->face;
-    if (MORTISE_HAS(face, mortise_plugin, close) && face->close)
-        face->close(face);
-    release_tools(plugin);
-    host_api_free(plugin->api);
-    json_decref(plugin->config);
-    arena_release(&plugin->memory);
-    free(plugin);
-}
 
 /* ---- life ---- */
 
 struct registry *registry_new(void)
 {
     struct registry *registry = calloc(1, sizeof(*registry));
-    if (registry)
+    if (registry) {
         atomic_init(&registry->refs, 1);
+        arena_init(&registry->memory, NULL, 0);
+    }
     return registry;
 }
 
@@ -108,71 +66,55 @@ void registry_unref(struct registry *registry)
 {
     if (!registry || atomic_fetch_sub(&registry->refs, 1) > 1)
         return;
-    HASH_CLEAR(hh, registry->by_name);
+    HASH_CLEAR(hh, registry->tool_names);
+    HASH_CLEAR(hh, registry->plugin_names);
+    HASH_CLEAR(hh, registry->claims);
     /* Newest first: a plugin may lean on an older one. */
     while (registry->plugins.count)
-        plugin_free(registry->plugins.items[--registry->plugins.count]);
+        plugin_unref(registry->plugins.items[--registry->plugins.count]);
     for (size_t i = 0; i < registry->refusals.count; i++) {
         free(registry->refusals.items[i].path);
         free(registry->refusals.items[i].reason);
     }
-    for (size_t i = 0; i < registry->claims.count; i++)
-        free(registry->claims.items[i].path);
     free(registry->tools.items);
     free(registry->hooks.items);
     free(registry->plugins.items);
     free(registry->refusals.items);
-    free(registry->claims.items);
+    arena_release(&registry->memory);
     free(registry);
 }
 
-/* ---- adding: the plugin itself ---- */
+/* ---- adding: names ---- */
 
-static bool check_arrays(const mortise_plugin *face, struct error *error)
+static const struct named *find(const struct named *table, const char *name)
 {
-    if (face->tool_count > MAX_ENTRIES || face->hook_count > MAX_ENTRIES)
-        return error_set(error, ERROR_PLUGIN,
-                         "it counts %zu tools and %zu hooks: its mortise_plugin is not filled in",
-                         face->tool_count, face->hook_count);
-    if ((face->tool_count && !face->tools) || (face->hook_count && !face->hooks))
-        return error_set(error, ERROR_PLUGIN,
-                         "it counts %zu tools and %zu hooks, but an array of them is NULL",
-                         face->tool_count, face->hook_count);
-    return true;
+    struct named *named;
+    HASH_FIND_STR(table, name, named);
+    return named;
 }
 
-static bool read_plugin(const struct registry *registry, struct plugin *plugin, struct error *error)
+static bool insert(struct named **table, struct named *named, struct error *error)
 {
-    const mortise_plugin *face = plugin->face;
-    if (!MORTISE_HAS(face, mortise_plugin, close))
-        return error_set(error, ERROR_PLUGIN,
-                         "its mortise_plugin is not complete: 'size' says %u bytes, %zu are "
-                         "needed; set .size = sizeof(mortise_plugin)",
-                         (unsigned)face->size,
-                         offsetof(mortise_plugin, close) + sizeof(face->close));
-    if (!name_valid(face->name))
-        return error_set(error, ERROR_PLUGIN,
-                         "it has the name '%.80s': a plugin's name is 1 to 64 of A-Z a-z 0-9 _ -",
-                         face->name ? face->name : "");
-    for (size_t i = 0; i < registry->plugins.count; i++)
-        if (strcmp(registry->plugins.items[i]->name, face->name) == 0)
-            return error_set(error, ERROR_PLUGIN,
-                             "plugin '%s' was already loaded from '%s', and '%s' has the same "
-                             "name: remove one of them",
-                             face->name, registry->plugins.items[i]->path, plugin->path);
-    plugin->name = plugin_copy(plugin, face->name);
-    plugin->version = face->version ? plugin_copy(plugin, face->version) : NULL;
-    if (!plugin->name || (face->version && !plugin->version))
-        return error_memory(error);
-    const char *on_failure = json_member_string(plugin->config, "on_failure");
-    plugin->ignores_failures = on_failure && strcmp(on_failure, "ignore") == 0;
-    return check_arrays(face, error);
+    HASH_ADD_KEYPTR(hh, *table, named->name, strlen(named->name), named);
+    return hash_added(named) || error_memory(error);
 }
 
-/* ---- adding: tools ---- */
+static bool insert_plugin(struct registry *registry, const struct plugin *plugin,
+                          struct named *named, struct error *error)
+{
+    const struct named *other = find(registry->plugin_names, plugin->name);
+    if (other)
+        return error_set(error, ERROR_PLUGIN,
+                         "plugin '%s' was already loaded from '%s', and '%s' has the same "
+                         "name: remove one of them",
+                         plugin->name, other->plugin->path, plugin->path);
+    *named = (struct named){.name = plugin->name, .plugin = plugin};
+    return insert(&registry->plugin_names, named, error);
+}
 
 /* Puts a tool under its name, or says who has it (T37). */
-static bool insert_tool(struct registry *registry, struct tool *tool, struct error *error)
+static bool insert_tool(struct registry *registry, const struct tool *tool, struct named *named,
+                        struct error *error)
 {
     const struct tool *other = registry_find(registry, tool->name);
     if (other && other->plugin == tool->plugin)
@@ -185,66 +127,26 @@ static bool insert_tool(struct registry *registry, struct tool *tool, struct err
                          "again: give one of the two plugins a \"prefix\" or \"rename\" in the "
                          "configuration",
                          tool->name, other->plugin->path, tool->plugin->path);
-    HASH_ADD_KEYPTR(hh, registry->by_name, tool->name, strlen(tool->name), tool);
-    return hash_added(tool) || error_memory(error);
+    *named = (struct named){.name = tool->name, .tool = tool};
+    return insert(&registry->tool_names, named, error);
 }
 
-static bool add_tools(struct registry *registry, struct plugin *plugin, struct error *error)
+/* All names of a plugin, or none: the first of `names` is its own. */
+static bool insert_names(struct registry *registry, const struct plugin *plugin,
+                         struct named *names, struct error *error)
 {
-    size_t count = plugin->face->tool_count;
-    struct tool *tools = arena_alloc(&plugin->memory, count * sizeof(*tools));
-    plugin->tools = arena_alloc(&plugin->memory, count * sizeof(*plugin->tools));
-    if (!tools || !plugin->tools)
-        return error_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        struct tool *tool = &tools[i];
-        if (!meta_read(plugin, plugin->face->tools[i], tool, error))
-            return false;
-        bool serial = tool->meta.flags & MORTISE_SERIAL;
-        if (serial && !(tool->gate = gate_new()))
-            error_memory(error);
-        if ((serial && !tool->gate) || !insert_tool(registry, tool, error)) {
-            release_tool(tool);
-            return false;
-        }
-        plugin->tools[plugin->tool_count++] = tool;
-    }
-    return true;
-}
-
-/* Takes out what add_tools() put in. */
-static void remove_tools(struct registry *registry, struct plugin *plugin)
-{
-    for (size_t i = 0; i < plugin->tool_count; i++)
-        HASH_DEL(registry->by_name, plugin->tools[i]);
-    release_tools(plugin);
-    plugin->tool_count = 0;
-}
-
-/* ---- adding: hooks ---- */
-
-static bool add_hooks(struct plugin *plugin, struct error *error)
-{
-    size_t count = plugin->face->hook_count;
-    plugin->hooks = arena_alloc(&plugin->memory, count * sizeof(*plugin->hooks));
-    if (!plugin->hooks)
-        return error_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        const mortise_hooks *table = plugin->face->hooks[i];
-        if (!table || !MORTISE_HAS(table, mortise_hooks, stream_complete))
-            return error_set(error, ERROR_PLUGIN,
-                             "hook %zu is not complete: it needs a mortise_hooks with its size set",
-                             i);
-        if (!name_valid(table->name))
-            return error_set(error, ERROR_PLUGIN,
-                             "hook %zu has the name '%.80s': a name is 1 to 64 of A-Z a-z 0-9 _ -",
-                             i, table->name ? table->name : "");
-        plugin->hooks[i] = (struct hook){.table = table, .plugin = plugin, .index = i};
-        if (!(plugin->hooks[i].name = plugin_copy(plugin, table->name)))
-            return error_memory(error);
-    }
-    plugin->hook_count = count;
-    return true;
+    if (!insert_plugin(registry, plugin, &names[0], error))
+        return false;
+    size_t done = 0;
+    while (done < plugin->tool_count &&
+           insert_tool(registry, plugin->tools[done], &names[1 + done], error))
+        done++;
+    if (done == plugin->tool_count)
+        return true;
+    while (done > 0)
+        HASH_DEL(registry->tool_names, &names[done--]);
+    HASH_DEL(registry->plugin_names, &names[0]);
+    return false;
 }
 
 /* ---- adding: all or nothing ---- */
@@ -292,54 +194,43 @@ static void commit(struct registry *registry, struct plugin *plugin)
     registry->plugins.items[registry->plugins.count++] = plugin;
 }
 
-/* F11 */
-static void warn_of_missing_schemas(const struct plugin *plugin)
-{
-    for (size_t i = 0; i < plugin->tool_count; i++) {
-        const mortise_tool_meta *meta = plugin->tools[i]->instance->meta;
-        if (!meta->shape && (!meta->input_schema || !*meta->input_schema))
-            log_warning("tool '%s' of '%s' has no input schema, so the model must guess its "
-                        "arguments: give its meta a shape or an input_schema",
-                        plugin->tools[i]->name, plugin->path);
-    }
-}
-
 bool registry_add(struct registry *registry, struct plugin *plugin, struct error *error)
 {
-    if (!read_plugin(registry, plugin, error))
+    if (!plugin->name && !plugin_read(plugin, error))
         return false;
-    if (!add_tools(registry, plugin, error) || !add_hooks(plugin, error)) {
-        remove_tools(registry, plugin);
-        return false;
-    }
-    if (!array_reserve(&registry->tools, plugin->tool_count) ||
+    struct named *names = arena_alloc(&registry->memory, (1 + plugin->tool_count) * sizeof(*names));
+    if (!names || !array_reserve(&registry->tools, plugin->tool_count) ||
         !array_reserve(&registry->hooks, plugin->hook_count) ||
-        !array_reserve(&registry->plugins, 1)) {
-        remove_tools(registry, plugin);
+        !array_reserve(&registry->plugins, 1))
         return error_memory(error);
-    }
+    if (!insert_names(registry, plugin, names, error))
+        return false;
     commit(registry, plugin);
-    warn_of_missing_schemas(plugin);
     return true;
 }
 
-bool registry_claim(struct registry *registry, const void *handle, const char *path,
+bool registry_has_claim(const struct registry *registry, const void *object)
+{
+    struct claim *claim;
+    HASH_FIND_PTR(registry->claims, &object, claim);
+    return claim != NULL;
+}
+
+bool registry_claim(struct registry *registry, const void *object, const char *path,
                     const char **earlier)
 {
-    *earlier = NULL;
-    for (size_t i = 0; i < registry->claims.count; i++) {
-        if (registry->claims.items[i].handle == handle) {
-            *earlier = registry->claims.items[i].path;
-            return false;
-        }
-    }
-    char *copy = strdup(path);
-    if (!copy || !array_reserve(&registry->claims, 1)) {
-        free(copy);
+    struct claim *claim;
+    HASH_FIND_PTR(registry->claims, &object, claim);
+    *earlier = claim ? claim->path : NULL;
+    if (claim)
         return false;
-    }
-    registry->claims.items[registry->claims.count++] = (struct claim){handle, copy};
-    return true;
+    claim = arena_alloc(&registry->memory, sizeof(*claim));
+    char *copy = claim ? arena_copy(&registry->memory, path, strlen(path)) : NULL;
+    if (!copy)
+        return false;
+    *claim = (struct claim){.object = object, .path = copy};
+    HASH_ADD_PTR(registry->claims, object, claim);
+    return hash_added(claim);
 }
 
 void registry_refuse(struct registry *registry, const char *path, const char *reason)
@@ -358,9 +249,8 @@ void registry_refuse(struct registry *registry, const char *path, const char *re
 
 const struct tool *registry_find(const struct registry *registry, const char *name)
 {
-    struct tool *tool;
-    HASH_FIND_STR(registry->by_name, name, tool);
-    return tool;
+    const struct named *named = find(registry->tool_names, name);
+    return named ? named->tool : NULL;
 }
 
 const struct tool *registry_tool(const struct registry *registry, size_t index)
@@ -383,7 +273,7 @@ size_t registry_hook_count(const struct registry *registry)
     return registry->hooks.count;
 }
 
-const struct plugin *registry_plugin(const struct registry *registry, size_t index)
+struct plugin *registry_plugin(const struct registry *registry, size_t index)
 {
     return index < registry->plugins.count ? registry->plugins.items[index] : NULL;
 }

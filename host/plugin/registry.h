@@ -2,13 +2,14 @@
  * registry - the tools and hooks that were loaded, and what was refused.
  *
  * Built while loading, by one thread, and then only read, so that calls need no lock.
- * Reference counted: a reload builds a new one while calls in flight finish on the old.
- * Plugins stay mapped for ever; plugin->close() is called when the last reference goes.
+ * Reference counted: a reload builds a new one while calls in flight finish on the old.  A
+ * plugin is reference counted too, because what did not change is in both.  Plugins stay mapped
+ * for ever; plugin->close() is called when the last registry that has it goes.
  */
 #ifndef PLUGIN_REGISTRY_H
 #define PLUGIN_REGISTRY_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,7 +19,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "plugin/objects.h"
 #include "schema/schema.h"
 #include "schema/shape.h"
 
@@ -36,7 +37,6 @@ struct tool {
     const mortise_tool *instance;
     struct plugin *plugin;
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */
-    UT_hash_handle hh;
 };
 
 struct hook {
@@ -46,9 +46,11 @@ struct hook {
     size_t index; /* within its plugin */
 };
 
+/* What is in here is the plugin's, whatever registry it is in. */
 struct plugin {
+    atomic_uint refs;
     const char *path;
-    const char *name;
+    const char *name;    /* NULL before plugin_read() */
     const char *version; /* or NULL */
     mortise_plugin *face;
     struct host_api *api;  /* what the plugin was given, or NULL */
@@ -57,16 +59,24 @@ struct plugin {
     bool ignores_failures; /* "on_failure": "ignore" in its section (D26) */
     size_t tool_count;
     size_t hook_count;
-    struct tool **tools; /* in the plugin's own order; set by registry_add() */
+    struct tool **tools; /* in the plugin's own order */
     struct hook *hooks;
     struct arena memory; /* of all that the host keeps of it */
+    const struct object *object; /* whose code it is; NULL: it comes from no file */
+    struct file_id file;         /* what `path` was then */
 };
 
-/* What a factory made, not yet registered.  Takes over `api` (and, through it, what the
- * plugin was given); a copy of `path` is kept.  NULL: no memory, and nothing was taken. */
+/* What a factory made, not yet registered; one reference.  Takes over `api` (and, through it,
+ * what the plugin was given); a copy of `path` is kept.  NULL: no memory, and nothing was
+ * taken. */
 struct plugin *plugin_new(const char *path, mortise_plugin *face, struct host_api *api);
-/* Calls face->close(), once, and frees what the host keeps.  NULL is fine. */
-void plugin_free(struct plugin *plugin);
+struct plugin *plugin_ref(struct plugin *plugin);
+/* The last one calls face->close(), once, and frees what the host keeps.  NULL is fine. */
+void plugin_unref(struct plugin *plugin);
+
+/* Takes in what plugin->face says of itself, its tools and its hooks, with plugin->config, once.
+ * Checks metas, shapes, names, flags; after a failure it can only be let go. */
+bool plugin_read(struct plugin *plugin, struct error *error);
 
 struct refusal {
     char *path;
@@ -77,16 +87,17 @@ struct registry *registry_new(void); /* NULL: no memory */
 struct registry *registry_ref(struct registry *registry);
 void registry_unref(struct registry *registry); /* NULL is fine */
 
-/* All or nothing (T27, D19): takes over `plugin` with all tools and hooks of plugin->face,
- * or leaves the registry as it was and the plugin with the caller.  Checks metas, shapes,
- * names, flags; "Tool with name 'x' already registered …" names both files. */
+/* All or nothing (T27, D19): takes over a reference to `plugin`, with all its tools and hooks, or
+ * leaves the registry as it was and the reference with the caller.  Reads the plugin if that was
+ * not done.  "Tool with name 'x' already registered …" names both files. */
 bool registry_add(struct registry *registry, struct plugin *plugin, struct error *error);
 
-/* Notes that the factory of an object (its dlopen() handle) is about to be called: T16.
- * False when that cannot be: it was called before, then *earlier is the path it was known
- * by, or there is no memory, then *earlier is NULL. */
-bool registry_claim(struct registry *registry, const void *handle, const char *path,
+/* Notes that the factory of an object is about to be called for this registry: T16.  False
+ * when that cannot be: it was called before, then *earlier is the path it was known by, or
+ * there is no memory, then *earlier is NULL. */
+bool registry_claim(struct registry *registry, const void *object, const char *path,
                     const char **earlier);
+bool registry_has_claim(const struct registry *registry, const void *object);
 
 /* Keeps what `mortise plugins list` shows of a file that was not loaded. */
 void registry_refuse(struct registry *registry, const char *path, const char *reason);
@@ -102,7 +113,7 @@ const struct hook *registry_hook(const struct registry *registry, size_t index);
 size_t registry_hook_count(const struct registry *registry);
 
 /* In load order; NULL beyond the last. */
-const struct plugin *registry_plugin(const struct registry *registry, size_t index);
+struct plugin *registry_plugin(const struct registry *registry, size_t index);
 const struct refusal *registry_refusal(const struct registry *registry, size_t index);
 
 /* Entering a MORTISE_SERIAL tool waits until no other call is inside (no-op for others).

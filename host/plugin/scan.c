@@ -44,7 +44,7 @@ static bool cannot_open(const char *path, struct error *error)
                      target);
 }
 
-int scan_open(const char *path, struct error *error)
+int scan_open(const char *path, struct file_id *id, struct error *error)
 {
     /* O_NONBLOCK: a named pipe would wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -61,6 +61,8 @@ int scan_open(const char *path, struct error *error)
                          S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe");
     else
         good = is_trusted(&status, path, error);
+    if (good && id)
+        *id = file_id_of(&status);
     if (good)
         return fd;
     close(fd);
@@ -86,7 +88,9 @@ struct scan {
 static bool join(struct text *path, const char *folder, const char *name)
 {
     size_t length = strlen(folder);
-    text_printf(path, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
+    text_puts(path, folder);
+    text_puts(path, length && folder[length - 1] == '/' ? "" : "/");
+    text_puts(path, name);
     return !path->failed;
 }
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "plugin/objects.h"
 
 typedef void scan_found(void *context, const char *path);
 typedef void scan_refused(void *context, const char *path, const char *reason);
@@ -23,8 +24,9 @@ typedef void scan_refused(void *context, const char *path, const char *reason);
 void scan_folder(const char *folder, bool optional, scan_found *found, scan_refused *refused,
                  void *context);
 
-/* Opens a plugin file for reading, after the checks on the file.  -1 with *error, kind
- * plugin: no such file, a link to nothing, no regular file, a permission, an owner. */
-int scan_open(const char *path, struct error *error);
+/* Opens a plugin file for reading, after the checks on the file, and tells which it is (`id` may
+ * be NULL).  -1 with *error, kind plugin: no such file, a link to nothing, no regular file, a
+ * permission, an owner. */
+int scan_open(const char *path, struct file_id *id, struct error *error);
 
 #endif

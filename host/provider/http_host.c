@@ -1,16 +1,11 @@
 #include "provider/http_host.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/secret.h"
-
-#define CA_DIRECTORY "/etc/ssl/certs"
-#define CA_BUNDLE    CA_DIRECTORY "/ca-certificates.crt"
 
 /* "127.1.2.3", "[::1]", "localhost" or a name below it, with or without a port. */
 static bool is_loopback(const char *host)
@@ -50,51 +45,10 @@ static bool set_url(struct http_host *host, const char *base_url, const char *pa
     return !host->name.failed && !host->url.failed;
 }
 
-/* Whether certificates are found there by the hash in the name of their file. */
-static bool is_hashed(const char *directory)
-{
-    DIR *listing = opendir(directory);
-    const struct dirent *entry;
-    bool found = false;
-    while (listing && !found && (entry = readdir(listing)))
-        found =
-            strspn(entry->d_name, "0123456789abcdef") == 8 && strcmp(entry->d_name + 8, ".0") == 0;
-    if (listing)
-        closedir(listing);
-    return found;
-}
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
-/* libcurl does not look at the variables.  A hashed directory costs least: only the
- * certificates that are needed are read, not the whole bundle. */
-static bool set_certificates(struct http_host *host)
-{
-    const char *file = variable("CURL_CA_BUNDLE");
-    const char *directory = variable("SSL_CERT_DIR");
-    if (!file)
-        file = variable("SSL_CERT_FILE");
-    if (!file && !directory) {
-        if (is_hashed(CA_DIRECTORY))
-            directory = CA_DIRECTORY;
-        else if (access(CA_BUNDLE, R_OK) == 0)
-            file = CA_BUNDLE;
-    }
-    if (file)
-        text_puts(&host->ca_file, file);
-    if (directory)
-        text_puts(&host->ca_directory, directory);
-    return !host->ca_file.failed && !host->ca_directory.failed;
-}
-
 bool http_host_init(struct http_host *host, const char *base_url, const char *path)
 {
     *host = (struct http_host){0};
-    return set_url(host, base_url, path) && set_certificates(host);
+    return set_url(host, base_url, path) && http_certificates_find(&host->certificates);
 }
 
 static bool add_header(struct http_host *host, const char *name, const char *value)
@@ -128,31 +82,12 @@ bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
 bool http_host_apply(const struct http_host *host, CURL *easy)
 {
     CURLcode (*set)(CURL *, CURLoption, ...) = host->api->easy_setopt;
-    /* An older library may not know some of these; none is vital. */
-    set(easy, CURLOPT_TCP_NODELAY, 1L);
-    set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    set(easy, CURLOPT_PIPEWAIT, 1L);
-    set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-#if LIBCURL_VERSION_NUM >= 0x075500
-    set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-#endif
-#if LIBCURL_VERSION_NUM >= 0x075700
-    set(easy, CURLOPT_QUICK_EXIT, 1L); /* a cancel does not wait for a name server */
-#endif
+    set(easy, CURLOPT_PIPEWAIT, 1L); /* an older library may not know it; it is not vital */
     if (host->is_loopback)
         set(easy, CURLOPT_NOPROXY, "*");
-    if (host->ca_file.length || host->ca_directory.length) {
-        /* With both of libcurl's defaults every connection reads the whole bundle. */
-        set(easy, CURLOPT_CAINFO, host->ca_file.data);
-        set(easy, CURLOPT_CAPATH, host->ca_directory.data);
-    }
-    return set(easy, CURLOPT_URL, host->url.data) == CURLE_OK &&
+    return http_easy_apply(host->api, &host->certificates, easy) &&
+           set(easy, CURLOPT_URL, host->url.data) == CURLE_OK &&
            set(easy, CURLOPT_HTTPHEADER, host->headers) == CURLE_OK &&
-           /* Decodes; what is asked for is in the headers. */
-           set(easy, CURLOPT_ACCEPT_ENCODING, "") == CURLE_OK &&
-           set(easy, CURLOPT_USERAGENT, "mortise/" MORTISE_VERSION) == CURLE_OK &&
-           set(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            set(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
 }
 
@@ -160,8 +95,7 @@ void http_host_release(struct http_host *host)
 {
     text_release(&host->name);
     text_release(&host->url);
-    text_release(&host->ca_file);
-    text_release(&host->ca_directory);
+    http_certificates_release(&host->certificates);
     for (struct curl_slist *line = host->headers; line; line = line->next)
         explicit_bzero(line->data, strlen(line->data)); /* one of them holds the key */
     if (host->headers)

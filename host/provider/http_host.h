@@ -10,21 +10,20 @@
 
 #include "base/text.h"
 #include "provider/curl_api.h"
+#include "provider/http_easy.h"
 #include "provider/provider.h"
 
 struct http_host {
     struct text name; /* with its port, without a user name: for messages */
     struct text url;  /* of the requests */
     bool is_loopback; /* on this machine: no proxy is asked */
-    /* Where the CA certificates are; both empty: where libcurl looks by itself. */
-    struct text ca_file;
-    struct text ca_directory;
+    struct http_certificates certificates;
     const struct curl_api *api;
     struct curl_slist *headers;
 };
 
-/* From the base URL, the path behind it, and the environment (CURL_CA_BUNDLE, SSL_CERT_FILE,
- * SSL_CERT_DIR).  False when there is no memory. */
+/* From the base URL, the path behind it, and the environment (http_easy.h).  False when there is
+ * no memory. */
 bool http_host_init(struct http_host *host, const char *base_url, const char *path);
 /* What the wire wants, and the key unless it is NULL.  False when there is no memory. */
 bool http_host_add_headers(struct http_host *host, const struct curl_api *api,

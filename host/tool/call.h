@@ -20,6 +20,7 @@
 #include "base/cancel.h"
 #include "base/text.h"
 #include "conversation/item.h"
+#include "plugin/host_api.h"
 #include "plugin/registry.h"
 #include "timeline/event.h"
 
@@ -98,6 +99,10 @@ void call_cancelled(struct call *call);
 void call_abandon(struct call *call);
 
 const char *call_id(const struct call *call); /* NULL when none was given */
+/* For host/service: what the tool that is in this call was given, as a new reference, and the
+ * name of its plugin (cut to the buffer).  NULL: no call of this host, or it is over, or there
+ * are no services. */
+struct host_services *call_services(mortise_call *face, char *plugin, size_t size);
 /* After `done`: moves the result out.  On the thread that owns the registry. */
 void call_take_result(struct call *call, struct tool_result *result);
 

@@ -330,6 +330,37 @@ static void *op_alloc(mortise_call *face, size_t bytes)
     return memory;
 }
 
+/* ---- services ---- */
+
+/* A reference: a tool that ends its call too early must not take them from under itself. */
+static struct host_services *take_services(struct call *call, char *plugin, size_t size)
+{
+    struct host_services *services = NULL;
+    if (!lock_open(call))
+        return NULL;
+    const struct plugin *owner = call->tool->plugin;
+    if (owner->api)
+        services = host_services_ref(host_api_services(owner->api));
+    if (plugin)
+        snprintf(plugin, size, "%s", owner->name);
+    unlock(call);
+    return services;
+}
+
+/* Whoever made up a call could make up its session as well. */
+struct host_services *call_services(mortise_call *face, char *plugin, size_t size)
+{
+    return face && face->ops == &call_ops ? take_services(call_of(face), plugin, size) : NULL;
+}
+
+static const void *op_service(mortise_call *face, const char *id)
+{
+    struct host_services *services = take_services(call_of(face), NULL, 0);
+    const void *table = services && id ? services->find(services, id) : NULL;
+    host_services_unref(services);
+    return table;
+}
+
 static void op_finish(mortise_call *face, mortise_status status)
 {
     call_finish(call_of(face), status);
@@ -349,4 +380,5 @@ const mortise_call_ops call_ops = {
     .context = op_context,
     .alloc = op_alloc,
     .finish = op_finish,
+    .service = op_service,
 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "worker/state.h"
 
 /* ---- the lock ---- */
@@ -19,6 +20,7 @@ void worker_unlock(struct worker *worker)
 {
     worker->state = WORKER_MUTABLE;
     worker->locked = 0;
+    worker_take_latest(worker);
 }
 
 static bool refuse_locked(const struct worker *worker, const char *what, struct error *error)
@@ -48,6 +50,16 @@ bool worker_set_system(struct worker *worker, const char *system, struct error *
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error)
 {
     return worker_use_registry(worker, registry, error);
+}
+
+void worker_take_latest(struct worker *worker)
+{
+    const struct worker_options *options = &worker->options;
+    struct registry *latest = options->latest ? options->latest(options->latest_data) : NULL;
+    struct error error;
+    if (latest && latest != options->registry && !worker_use_registry(worker, latest, &error))
+        log_debug("plugins that were loaded anew are not used yet: %s", error.message);
+    registry_unref(latest);
 }
 
 void worker_set_config(struct worker *worker, const struct request_config *config)

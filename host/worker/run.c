@@ -149,6 +149,7 @@ static enum step one_turn(struct worker *worker)
 {
     if (run_interrupted(worker))
         return STEP_END;
+    worker_take_latest(worker);
     /* A result like "paused", no error: a further run goes on from here (D10). */
     return limits_reached(worker) ? run_end(worker, WORKER_LIMIT) : turn_run(worker);
 }
@@ -189,6 +190,7 @@ static bool run(struct worker *worker, const char *prompt, size_t length,
 {
     int64_t start_ms = clock_ms();
     enum step step;
+    worker_take_latest(worker);
     begin(worker, result);
     announce(worker);
     if (run_interrupted(worker))

@@ -63,6 +63,8 @@ struct worker {
 /* worker.c: what depends on the registry, made anew.  False, and nothing changed: no memory, or
  * the worker is locked and these are other tools. */
 bool worker_use_registry(struct worker *worker, struct registry *registry, struct error *error);
+/* change.c: what options.latest has, if that may be. */
+void worker_take_latest(struct worker *worker);
 
 /* turn.c: what a step of the run leads to. */
 enum step {

@@ -22,7 +22,7 @@
 #include "tool/dispatch.h"
 
 struct worker;
-struct artifacts;
+struct artifact_store;
 
 /* Everything is borrowed for the life of the worker, but `registry` and `cancel`, of which it
  * keeps a reference, and `system`, which it copies. */
@@ -30,6 +30,11 @@ struct worker_options {
     struct client *client;
     struct registry *registry;
     struct pool *pool;
+    /* Asked before each request, and when the worker is unlocked, for the tools and hooks to go on
+     * with: a reference, or NULL for what there is.  What a locked worker may not have is asked for
+     * again later.  NULL function: they stay until worker_set_registry(). */
+    struct registry *(*latest)(void *data);
+    void *latest_data;
     struct cancel *cancel;     /* of the first run; may already be set (D21) */
     const char *system;        /* or NULL */
     struct request_config config;
@@ -47,7 +52,7 @@ struct worker_options {
     size_t (*result_limit)(void *data, const char *tool);
     void *result_limit_data;
     /* Where the whole of a result goes that is above the limit; NULL: nowhere. */
-    const struct artifacts *artifacts;
+    struct artifact_store *artifacts;
     /* Where the conversation is written down; NULL: nowhere. */
     const struct journal *journal;
 };
@@ -107,6 +112,7 @@ enum worker_state worker_state(const struct worker *worker);
 /* From here on history only grows, and tools and system prompt stay as they are.  Both are
  * allowed at any time between runs and keep everything else. */
 void worker_lock(struct worker *worker);
+/* Takes the tools and hooks that it could not have while it was locked. */
 void worker_unlock(struct worker *worker);
 /* How many items are locked; 0 when mutable. */
 size_t worker_locked_prefix(const struct worker *worker);
@@ -121,7 +127,8 @@ bool worker_set_history(struct worker *worker, struct item **items, size_t count
                         struct error *error);
 bool worker_clear_history(struct worker *worker, struct error *error); /* [mutable] */
 /* Another set of tools and hooks, such as after a reload; keeps a reference.  [mutable] when
- * the tools are others than before; other hooks are welcome at any time. */
+ * the tools are others than before; other hooks, and other code behind tools that look the same
+ * to a model, are welcome at any time.  `latest` may do it too. */
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error);
 
 /* What a store kept of an earlier process: not written down again.  `started` names calls

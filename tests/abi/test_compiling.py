@@ -75,7 +75,7 @@ def knows(compiler, language, standard):
 def check_standards(root):
     """The cases, and how to check one: None or what is wrong with it."""
     include = f"-I{root}/plugin-sdk/include"
-    declared = [(root / "tests/plugin" / name).read_text()
+    declared = ["#include <mortise/tasks.h>\n" + (root / "tests/plugin" / name).read_text()
                 for name in ("sdk_every_kind.h", "fixtures/declared.c")]
     cases = [("c", compiler, standard, source)
              for compiler in available(C_COMPILERS)

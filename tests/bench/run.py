@@ -205,8 +205,8 @@ def ms(results, key):
 def measure_start(bench, table):
     """Listing the tools of few plugins beside a program that does nothing, and of many beside
     one that only loads them."""
-    for count, repetitions, limit in ((0, 60, 3), (10, 60, 3), (20, 60, 3), (100, 30, 3),
-                                      (1000, 10, 3)):
+    for count, repetitions, limit in ((0, 60, 3), (10, 60, 3), (20, 60, 3), (100, 30, 1.5),
+                                      (1000, 10, 1.5)):
         other = [bench.program("bare_empty")]
         if count >= 100:
             other = [bench.program("bare_dlopen"), bench.plugins(count)]

@@ -43,7 +43,7 @@ static struct registry *make_registry(void)
     static mortise_plugin face = {
         .size = sizeof(face), .name = "bench", .tools = tools, .tool_count = 1};
     struct registry *registry = registry_new();
-    struct plugin *plugin = plugin_new("bench.so", &face, host_api_new("bench", strdup("{}")));
+    struct plugin *plugin = plugin_new("bench.so", &face, host_api_new("bench", strdup("{}"), NULL));
     if (!registry || !plugin || !registry_add(registry, plugin, NULL))
         abort();
     return registry;

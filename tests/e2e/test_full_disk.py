@@ -194,6 +194,27 @@ class FullDisk(e2e.Case):
         self.assertEqual(self.noted(), ["noted 1"])
         self.check_sound()
 
+    def call(self, tool, arguments):
+        plugins = os.path.join(os.path.dirname(e2e.options.fixtures), "services")
+        return self.mortise("-q", "-P", plugins, "tools", "call", tool, json.dumps(arguments),
+                            env={"XDG_STATE_HOME": self.disk})
+
+    def test_what_tools_store(self):
+        """F74: it is told, nothing is left of it, and what was there before is as it was."""
+        self.assertEqual(self.check(self.call("keeper_count", {"owner": 1}), 0).out, "1\n")
+        small = {"owner": 1, "name": "x", "text": "small"}
+        self.assertEqual(self.check(self.call("keeper_save", small), 0).out, "version 1\n")
+        large = {"owner": 1, "name": "x", "bytes": 600 * KIB}
+        self.check_error(self.call("keeper_save", large), 1, "cannot keep 'x'", "No space left")
+        folder = os.path.join(self.disk, "mortise/artifacts/user/+anonymous/x")
+        self.assertEqual(os.listdir(folder), ["1.text=plain"])
+        self.fill()
+        self.check_error(self.call("keeper_save", small), 1, "cannot keep 'x'", "No space left")
+        self.check_error(self.call("keeper_count", {"owner": 1, "times": 1000}), 1, "disk is full")
+        self.make_room()
+        self.assertEqual(self.check(self.call("keeper_save", small), 0).out, "version 2\n")
+        self.assertGreater(int(self.check(self.call("keeper_count", {"owner": 1}), 0).out), 1)
+
     def test_new_plugin(self):
         """F51: all of it is there or nothing, at whichever byte the disk is full."""
         done = None

@@ -8,26 +8,12 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "plugin/loader.h"
-
-/* A failing test shows the whole text. */
-#define assert_has(text, part)                                                                     \
-    do {                                                                                           \
-        if (!strstr((text), (part)))                                                               \
-            fail_msg("\"%s\" has no \"%s\"", (text), (part));                                      \
-    } while (0)
 
 /* ---- a folder and a registry of the test's own ---- */
 
-static char root[64];
 static struct registry *registry;
 static struct loader loader;
 static char told[4096]; /* "PATH: REASON" lines of the refusals, below the folder */
@@ -44,66 +30,17 @@ static int start(void **state)
 {
     (void)state;
     *told = '\0';
-    snprintf(root, sizeof(root), "/tmp/mortise-load-XXXXXX");
     registry = registry_new();
     loader = (struct loader){.registry = registry, .refused = refused};
     error = (struct error)ERROR_INIT;
-    return mkdtemp(root) && registry ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
+    return make_root() == 0 && registry ? 0 : -1;
 }
 
 static int end(void **state)
 {
     (void)state;
     registry_unref(registry);
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *in_root(const char *name)
-{
-    static char paths[4][160];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof(paths[0]), "%s/%s", root, name);
-    return path;
-}
-
-static void write_file(const char *name, const void *data, size_t length)
-{
-    int fd = open(in_root(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, data, length), length);
-    assert_int_equal(fchmod(fd, 0755), 0); /* whatever the umask */
-    close(fd);
-}
-
-static void *read_file(const char *path, size_t *length)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0)
-        fail_msg("cannot read '%s'", path);
-    *length = (size_t)status.st_size;
-    void *data = malloc(*length);
-    assert_int_equal(read(fd, data, *length), status.st_size);
-    close(fd);
-    return data;
-}
-
-/* A copy is another object, so every test has its own counters. */
-static void copy(const char *from, const char *name)
-{
-    size_t length;
-    void *data = read_file(from, &length);
-    write_file(name, data, length);
-    free(data);
+    return remove_root();
 }
 
 static int counter(const char *path, const char *name)

@@ -18,7 +18,7 @@ RANKS = {
     "worker": 4,
     "command": 5, "frontend": 5,
 }
-SAME_RANK = {("command", "frontend")}
+SAME_RANK = {("command", "frontend"), ("service", "tool")}
 # Headers with one door each: who may name them.
 DOORS = {
     "uthash.h": lambda file: file == "host/base/hash.h",
@@ -29,7 +29,7 @@ DOORS = {
     "md4c.h": lambda file: file == "host/frontend/text_api.h",
     "utf8proc.h": lambda file: file == "host/frontend/text_api.h",
 }
-SDK_FOR_HOST = {"mortise/plugin.h"}
+SDK_FOR_HOST = {"mortise/plugin.h", "mortise/services.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -115,6 +115,7 @@ SELF_CHECK = [
     ("host/tool/a.c", '#include "plugin/a.h"\n#include "timeline/a.h"', False),
     ("host/tool/a.c", '#include "service/a.h"', True),
     ("host/tool/a.c", '#include "worker/a.h"', True),
+    ("host/service/a.c", '#include "tool/a.h"\n#include <mortise/services.h>', False),
     ("host/tool/sub/a.c", '#include "worker/a.h"', True),
     ("host/provider/a.c", '#include <curl/curl.h>', False),
     ("host/provider/a.c", '#include "plugin/a.h"', True),

@@ -10,7 +10,8 @@
  * plugin in another language needs.  It compiles as C11 and later and as C++11 and later.
  *
  * THREADS.  Every function carries one of these marks:
- *   [load]         on the loading thread, never concurrent, before the first call
+ *   [load]         never two at once in the process, and none beside a call of the plugin that
+ *                  is made or closed
  *   [call]         on a worker thread; one tool may be in several calls at once, unless it
  *                  is marked MORTISE_SERIAL
  *   [hook]         on the thread that runs the turn loop, never two at once in one session

@@ -32,8 +32,8 @@ extern "C" {
 /* Whose data. */
 typedef uint32_t mortise_owner;
 enum {
-    MORTISE_OF_SESSION = 0, /* gone with the session; without a session, with the run */
-    MORTISE_OF_USER    = 1, /* all sessions of that user */
+    MORTISE_OF_SESSION = 0, /* gone with the session; without a session, of the run alone */
+    MORTISE_OF_USER    = 1, /* all sessions of that user, with that tenant */
     MORTISE_OF_APP     = 2  /* everybody */
 };
 
@@ -58,8 +58,9 @@ typedef struct mortise_artifacts {
     uint32_t size;
     uint32_t reserved;
 
-    /* Keeps a new version.  A name is 1 to 100 characters, none of them a control character or
-     * '/', and does not begin with '.'.  `version` may be NULL. */
+    /* Keeps a new version.  A name is 1 to 200 bytes of UTF-8, none of them a control character
+     * or '/', and does not begin with '.'.  A media type has at most 100 bytes; NULL is
+     * "application/octet-stream".  `version` may be NULL. */
     mortise_status (*save)(mortise_call *call, mortise_owner owner, const char *name,
                            const char *mime_type, const void *data, size_t length,
                            uint32_t *version);
@@ -73,7 +74,8 @@ typedef struct mortise_artifacts {
 
 /* ---- memory: texts to be found again, of one user, shared by all plugins ------------------- */
 
-#define MORTISE_MEMORY_ID "mortise.memory/1"
+#define MORTISE_MEMORY_ID  "mortise.memory/1"
+#define MORTISE_MEMORY_MAX ((size_t)64 << 10) /* bytes of one text */
 
 /* One text that was found. */
 typedef struct mortise_memory_entry {
@@ -114,7 +116,7 @@ typedef struct mortise_state_service {
     /* The value as JSON text.  MORTISE_NOT_FOUND leaves *json NULL. */
     mortise_status (*get)(mortise_call *call, mortise_owner owner, const char *key,
                           const char **json);
-    /* A key is 1 to 200 bytes.  `json` NULL removes it. */
+    /* A key is 1 to 200 bytes of UTF-8.  `json` NULL removes it. */
     mortise_status (*set)(mortise_call *call, mortise_owner owner, const char *key,
                           const char *json);
     /* Sets it only if it still is `expected`, to the byte as get() gave it (NULL: only if it is
@@ -166,7 +168,9 @@ typedef struct mortise_http_request {
     size_t body_length;
     int64_t timeout_ms;     /* for all of it; 0: 30 seconds.  The call's own limit counts too */
     size_t max_bytes;       /* of the answer; 0: 10 MiB */
-    uint32_t max_redirects; /* 0: a redirect is an answer like any other */
+    /* Of GET, HEAD and POST; 0: a redirect is an answer like any other.  The headers go along, but
+     * for Authorization and Cookie to another host. */
+    uint32_t max_redirects;
     uint32_t reserved;
     /* Gets the body piece by piece, in the place of mortise_http_response.body; false stops the
      * request (MORTISE_CANCELLED).  On the calling thread.  May be NULL. */
@@ -192,7 +196,7 @@ typedef struct mortise_http {
     uint32_t reserved;
 
     /* MORTISE_OK: there was an answer, whatever its status.  Ends early when the call is
-     * cancelled. */
+     * cancelled (MORTISE_CANCELLED).  MORTISE_DENIED: only addresses that are not public. */
     mortise_status (*send)(mortise_call *call, const mortise_http_request *request,
                            mortise_http_response *response);
 } mortise_http;

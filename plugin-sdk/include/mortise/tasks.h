@@ -47,8 +47,8 @@
  * random, 128 bits.
  *
  * THREADS.  Each task runs on a thread of its own, so that a task that waits holds up none;
- * mortise_tasks_new() limits how many run at a time.  All functions are [thread-safe], the mortise_task_…
- * that take a task only from its work.
+ * mortise_tasks_new() limits how many run at a time.  All functions are [thread-safe]; those that
+ * take a task are for its work only.
  *
  * A plugin that uses this must be linked with threads (-pthread).  In the SDK's library, for C.
  */

@@ -126,7 +126,7 @@ void mortise_test_deadline(mortise_test *test, int64_t ms);
 /* How long mortise_finish() is waited for: 10 s, unless set. */
 void mortise_test_patience(mortise_test *test, int64_t ms);
 
-/* ---- one hook ---------------------------------------------------------------------------------- */
+/* ---- one hook -------------------------------------------------------------------------------- */
 
 typedef struct mortise_test_decision {
     mortise_verdict verdict;
@@ -159,7 +159,7 @@ void mortise_test_items(mortise_test *test, const char *const *items, size_t cou
 /* Whether the plugin takes these hooks, after its `.wants`. */
 bool mortise_test_has_hooks(mortise_test *test, const mortise_hooks *hooks);
 
-/* ---- checks: true if it is so; a failure otherwise ----------------------------------------------- */
+/* ---- checks: true if it is so; a failure otherwise ------------------------------------------- */
 
 /* The call succeeded with this text, or this JSON text to the byte. */
 #define mortise_test_text(result, expected)                                                        \
@@ -181,7 +181,7 @@ bool mortise_test_has_hooks(mortise_test *test, const mortise_hooks *hooks);
 #define mortise_test_true(condition)                                                               \
     mortise__test_true(__FILE__, __LINE__, #condition, condition)
 
-/* ---- behind the macros ---------------------------------------------------------------------------- */
+/* ---- behind the macros ----------------------------------------------------------------------- */
 
 const mortise_test_result *mortise__test_run(mortise_test *test, const char *file, int line,
                                              const mortise_tool *tool, const void *args);

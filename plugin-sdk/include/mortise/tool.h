@@ -322,7 +322,7 @@ typedef struct mortise_new_tool {
     const char *name;        /* [A-Za-z0-9_-]{1,64} */
     const char *description;
     uint32_t flags;          /* MORTISE_READ_ONLY | … */
-    const char *input_schema; /* a JSON Schema; without one the host warns, and any object is taken */
+    const char *input_schema; /* a JSON Schema; without one: a warning, and any object is taken */
     const char *output_schema;
     const char *title;
     const char *const *scopes;   /* NULL-terminated */

@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 
+#include <time.h>
+
 #include "base/clock.h"
 
 static void test_never_goes_back(void **state)
@@ -28,11 +30,20 @@ static void test_milliseconds_are_of_the_same_clock(void **state)
     assert_true(before <= now && now <= after);
 }
 
+static void test_date(void **state)
+{
+    (void)state;
+    int64_t before = (int64_t)time(NULL);
+    int64_t now = clock_date_ms() / 1000;
+    assert_true(before - 1 <= now && now <= before + 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_goes_back),
         cmocka_unit_test(test_milliseconds_are_of_the_same_clock),
+        cmocka_unit_test(test_date),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 # One program per subject of host/config.  Copies of strings and jansson's memory come from
 # malloc() as well, so that a test can make any allocation fail.
-foreach(subject settings config_file key)
+foreach(subject settings config_file grant key)
   mortise_test(unit_${subject}
     SOURCES config/test_${subject}.c config/sandbox.c config/failing_copies.c base/failing.c
     LINKS host_config)

@@ -76,7 +76,7 @@ static inline bool sample_add(struct registry *registry, struct sample *sample, 
         return error_memory(error);
     if (registry_add(registry, plugin, error))
         return true;
-    plugin_free(plugin);
+    plugin_unref(plugin);
     return false;
 }
 

@@ -8,7 +8,7 @@
 static void test_refuse_and_config(void **state)
 {
     (void)state;
-    struct host_api *api = host_api_new("text", strdup("{\"a\":1}"));
+    struct host_api *api = host_api_new("text", strdup("{\"a\":1}"), NULL);
     const mortise_host *host = host_api_face(api);
     assert_int_equal(host->size, sizeof(*host));
     assert_int_equal(host->abi_major, MORTISE_ABI_MAJOR);
@@ -29,7 +29,7 @@ static void test_log(void **state)
 {
     (void)state;
     char lines[512];
-    struct host_api *api = host_api_new("file", strdup("{}"));
+    struct host_api *api = host_api_new("file", strdup("{}"), NULL);
     const mortise_host *host = host_api_face(api);
     log_set_level(LOG_NOTE);
     struct stderr_capture capture = capture_stderr();
@@ -50,12 +50,12 @@ static void test_no_memory(void **state)
 {
     (void)state;
     fail_after(0);
-    struct host_api *api = host_api_new("text", NULL);
+    struct host_api *api = host_api_new("text", NULL, NULL);
     fail_never();
     assert_null(api);
     char *config = strdup("{}");
     fail_after(0);
-    api = host_api_new("text", config);
+    api = host_api_new("text", config, NULL);
     fail_never();
     assert_null(api);
 }

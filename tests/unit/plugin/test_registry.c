@@ -412,7 +412,7 @@ static void test_names_from_the_configuration(void **state)
     plugin->config = json_loads("{\"prefix\":\"my \"}", 0, NULL);
     assert_false(registry_add(registry, plugin, &error));
     assert_has(error.message, "the configuration makes tool 'read' to 'my read'");
-    plugin_free(plugin);
+    plugin_unref(plugin);
     registry_unref(registry);
 }
 

@@ -78,7 +78,7 @@ static void scan(void)
 static void cannot_open(const char *name, const char *why)
 {
     struct error error = ERROR_INIT;
-    assert_int_equal(scan_open(in_root(name), &error), -1);
+    assert_int_equal(scan_open(in_root(name), NULL, &error), -1);
     assert_has(error.message, why);
     assert_int_equal(error.kind, ERROR_PLUGIN);
 }
@@ -142,7 +142,7 @@ static void test_files_are_checked(void **state)
     (void)state;
     struct error error = ERROR_INIT;
     make_file("good.so", 0600);
-    int fd = scan_open(in_root("good.so"), &error);
+    int fd = scan_open(in_root("good.so"), NULL, &error);
     assert_true(fd >= 0);
     close(fd);
 
@@ -174,8 +174,8 @@ static void test_files_of_other_users(void **state)
     make_file("roots.so", 0644);
     assert_int_equal(chmod(root, 0755), 0);
     assert_int_equal(seteuid(12345), 0);
-    int own = scan_open(in_root("theirs.so"), &error);
-    int roots = scan_open(in_root("roots.so"), &error);
+    int own = scan_open(in_root("theirs.so"), NULL, &error);
+    int roots = scan_open(in_root("roots.so"), NULL, &error);
     assert_int_equal(seteuid(0), 0);
     assert_true(own >= 0 && roots >= 0);
     close(own);

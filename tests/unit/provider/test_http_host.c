@@ -88,8 +88,8 @@ static void test_certificates_come_from_the_environment(void **state)
         if (cases[i].directory)
             setenv("SSL_CERT_DIR", cases[i].directory, 1);
         assert_true(http_host_init(&host, "https://host", "/"));
-        assert_string_equal(text_cstr(&host.ca_file), cases[i].used_file);
-        assert_string_equal(text_cstr(&host.ca_directory), cases[i].used_directory);
+        assert_string_equal(text_cstr(&host.certificates.file), cases[i].used_file);
+        assert_string_equal(text_cstr(&host.certificates.directory), cases[i].used_directory);
         http_host_release(&host);
     }
 }
@@ -100,7 +100,7 @@ static void test_a_directory_before_a_bundle(void **state)
     struct http_host host;
     (void)state;
     assert_true(http_host_init(&host, "https://host", "/"));
-    assert_false(host.ca_file.length && host.ca_directory.length);
+    assert_false(host.certificates.file.length && host.certificates.directory.length);
     http_host_release(&host);
 }
 

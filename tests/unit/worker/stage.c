@@ -89,7 +89,7 @@ struct registry *stage_registry(const mortise_hooks *hooks)
                                 .hooks = &taken[i],
                                 .hook_count = hooks ? 1 : 0};
     struct registry *registry = registry_new();
-    struct plugin *plugin = plugin_new("stage.so", &faces[i], host_api_new("stage", strdup("{}")));
+    struct plugin *plugin = plugin_new("stage.so", &faces[i], host_api_new("stage", strdup("{}"), NULL));
     assert_non_null(plugin);
     if (!registry_add(registry, plugin, &error))
         fail_msg("%s", error.message);

@@ -1,0 +1,34 @@
+#include "command/places.h"
+
+#include <stdlib.h>
+
+#include "config/grant.h"
+#include "config/paths.h"
+
+struct services *places_services(const struct settings *settings)
+{
+    struct text grants = TEXT_INIT;
+    char *artifacts = path_state("artifacts");
+    char *database = path_state("plugin-data.db");
+    grant_write_all(&grants, settings);
+    const struct services_settings places = {
+        .artifacts = artifacts, .database = database, .grants = text_cstr(&grants)};
+    struct services *services =
+        artifacts && database && !grants.failed ? services_new(&places) : NULL;
+    free(artifacts);
+    free(database);
+    text_release(&grants);
+    return services;
+}
+
+bool places_forget_session(const char *session, struct error *error)
+{
+    char *artifacts = path_state("artifacts");
+    char *database = path_state("plugin-data.db");
+    const struct services_settings places = {.artifacts = artifacts, .database = database};
+    bool ok = artifacts && database ? services_forget_session(&places, session, error)
+                                    : error_memory(error);
+    free(artifacts);
+    free(database);
+    return ok;
+}
