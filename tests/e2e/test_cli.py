@@ -164,6 +164,14 @@ class Tools(e2e.Case):
         shown = self.check(self.mortise("tools", "show", "calculator", "--json"), 0).events
         self.assertEqual([tool["name"] for tool in shown], ["calculator"])
 
+    def test_show_examples(self):
+        """As their author wrote them, and in the schema that the model sees."""
+        tools = ["--plugin", os.path.join(e2e.options.fixtures, "e2e_tools.so"), "tools", "show", "fails"]
+        done = self.check(self.mortise(*tools), 0)
+        self.assertRegex(done.out, r'(?m)^example +\{"why": "it rains"\}$')
+        schema = self.mortise(*tools, "--json").events[0]["input_schema"]
+        self.assertEqual(schema["examples"], [{"why": "it rains"}])
+
     def test_unknown_tool(self):
         for command in (["show", "gret"], ["call", "gret", "{}"]):
             self.check_error(self.mortise("tools", *command), 2, "'gret'", "did you mean 'greet'?")

@@ -112,7 +112,8 @@ static mortise_status echo(mortise_call *call, const echo_args *args)
     return mortise_reply(call, "%s", args->text);
 }
 
-MORTISE_TOOL(fails, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Fail.",
+MORTISE_TOOL_WITH(fails, (examples("{\"why\": \"it rains\"}")),
+    MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Fail.",
     (string, why, "The reason.", fallback("it is broken")));
 
 static mortise_status fails(mortise_call *call, const fails_args *args)
