@@ -65,6 +65,7 @@ AT(mortise_tool_meta, scopes, 48);
 AT(mortise_tool_meta, title, 56);
 AT(mortise_tool_meta, examples, 64);
 
+/* T9: name, description and schema are the meta's. */
 SIZE(mortise_tool, 40);
 AT(mortise_tool, size, 0);
 AT(mortise_tool, reserved, 4);
@@ -225,6 +226,7 @@ AT(mortise_plugin, hooks, 40);
 AT(mortise_plugin, hook_count, 48);
 AT(mortise_plugin, close, 56);
 
+/* T26: all that a host gives a plugin; none of it registers anything. */
 SIZE(mortise_host, 40);
 AT(mortise_host, size, 0);
 AT(mortise_host, abi_major, 4);

@@ -117,6 +117,7 @@ class Case(e2e.Case):
 
 class Typing(Case):
     def test_conversation(self):
+        """F13"""
         model = self.script({"text": "**Hello** you.", "expect": ["hi there"]},
                             {"text": "Again.", "expect": ["hi there", "Hello", "once more"]})
         chat = self.chat("-m", model)
@@ -349,6 +350,21 @@ class Commands(Case):
         chat.say("go on")
         chat.wait("Again.")
         chat.prompt()
+        self.quit(chat)
+
+    def test_one_instance_for_all_runs(self):
+        """T14: it keeps its state over runs, and while the session is locked and unlocked."""
+        count = {"calls": [{"name": "counter", "arguments": {}}]}
+        chat = self.chat("-m", self.script(
+            count, {"text": "first", "expect": ["count: 0"]},
+            count, {"text": "second", "expect": ["count: 1"]},
+            count, {"text": "third", "expect": ["count: 2"]}))
+        for word, command in (("first", "/lock"), ("second", "/unlock"), ("third", "/help")):
+            chat.say("count")
+            chat.wait(word)
+            chat.prompt()
+            chat.say(command)
+            chat.prompt()
         self.quit(chat)
 
     def test_tools(self):

@@ -178,6 +178,7 @@ class Tools(e2e.Case):
         self.check_error(self.mortise("tools", "call", "zzzzzz"), 2, "'zzzzzz'", "mortise tools")
 
     def test_call(self):
+        """T33, F62: outside of a run."""
         done = self.check(self.mortise("tools", "call", "greet", '{"name": "Ada"}'), 0)
         self.assertEqual(done.out, "Hello, Ada!\n")
         self.assertIn("→ greet", done.err)

@@ -118,7 +118,7 @@ class Answers(Case):
 
 class Calls(Case):
     def test_parallel_calls(self):
-        """Results come in call order, whatever happened to each."""
+        """F20: each by its name.  Results come in call order, whatever happened to each."""
         done = self.play({"calls": [call("echo", {"text": "one"}), call("fails"), call("nothing"),
                                     call("echo", '{"text": "tw'), call("echo", {"text": "three"})]},
                          {"text": "Done."})

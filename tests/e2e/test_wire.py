@@ -76,6 +76,7 @@ class Chat:
 
     @staticmethod
     def tools(body):
+        """T6: what the host knows of a tool is what the model is told."""
         return [(tool["function"]["name"], tool["function"]["parameters"])
                 for tool in body["tools"]]
 

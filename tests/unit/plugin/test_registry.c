@@ -58,7 +58,7 @@ static void test_new_is_empty(void **state)
     registry_unref(NULL);
 }
 
-/* T22-T24, T28: every reference sees the same map and keeps it alive. */
+/* T22-T24, T28, T46: every reference sees the same map and keeps it alive. */
 static void test_references_share_it(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_references_share_it(void **state)
     assert_int_equal(sample.closed, 1);
 }
 
-/* T4: the host's own copy of everything. */
+/* T1, T4, T35: the host's own copy of everything. */
 static void test_meta_is_copied(void **state)
 {
     (void)state;
@@ -111,6 +111,21 @@ static void test_meta_is_copied(void **state)
     assert_null(meta->scopes[1]);
     assert_string_equal(meta->title, "Echo");
     assert_int_equal(meta->flags, MORTISE_READ_ONLY);
+    registry_unref(registry);
+}
+
+/* T48: with one registration. */
+static void test_three_tools_at_once(void **state)
+{
+    (void)state;
+    struct sample sample;
+    struct registry *registry = registry_new();
+    sample_init(&sample, "three");
+    sample_tool(&sample, "one");
+    sample_tool(&sample, "two");
+    sample_tool(&sample, "three");
+    add(registry, &sample);
+    has_tools(registry, "one three two ");
     registry_unref(registry);
 }
 
@@ -157,7 +172,7 @@ static void test_hooks_are_sorted(void **state)
 
 /* ---- refusals ---- */
 
-/* T27, T37, T44, W118, D19: the whole later plugin, and both files are named. */
+/* F21, T27, T37, T44, W118, D19: the whole later plugin, and both files are named. */
 static void test_duplicates(void **state)
 {
     (void)state;
@@ -451,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_new_is_empty),
         cmocka_unit_test(test_references_share_it),
         cmocka_unit_test(test_meta_is_copied),
+        cmocka_unit_test(test_three_tools_at_once),
         cmocka_unit_test(test_sorted_by_bytes),
         cmocka_unit_test(test_hooks_are_sorted),
         cmocka_unit_test(test_duplicates),

@@ -47,6 +47,7 @@ static void test_what_is_read(void **state)
     }
 }
 
+/* F18: with the place, and nothing is run as {}. */
 static void test_what_is_refused(void **state)
 {
     (void)state;

@@ -59,6 +59,7 @@ static struct registry *answers(void)
     return fake_registry(tools, NULL);
 }
 
+/* T8, T57: arguments in, text or JSON out. */
 static void test_answers(void **state)
 {
     (void)state;
@@ -74,6 +75,7 @@ static void test_answers(void **state)
     registry_unref(registry);
 }
 
+/* T18-T20, T32, T40, F22-F24: what failed has a kind and a code that can be compared. */
 static void test_errors(void **state)
 {
     (void)state;
@@ -291,6 +293,7 @@ static mortise_status raw(const mortise_tool *self, mortise_call *call, const vo
 }
 FAKE_TOOL(raw, 0, .input_schema = "{\"type\":\"object\",\"required\":[\"id\"]}");
 
+/* T30: to the byte. */
 static void test_raw_arguments(void **state)
 {
     (void)state;
@@ -311,6 +314,7 @@ static void test_raw_arguments(void **state)
 
 /* ---- names ---- */
 
+/* T31, T38, W46 */
 static void test_names(void **state)
 {
     (void)state;

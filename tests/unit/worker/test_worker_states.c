@@ -175,7 +175,7 @@ static void changes_are_refused_while_locked(void **state) /* W9, W10, W12, T43 
     stage_close(&stage);
 }
 
-static void changes_work_while_mutable(void **state) /* W95, W99, W102, W106, W107, T41, T46, T47 */
+static void changes_work_while_mutable(void **state) /* W95, W99, W102, W106, W107, T41, T42, T46, T47 */
 {
     struct stage stage;
     struct error error = ERROR_INIT;
