@@ -373,9 +373,9 @@ void conversation_release(struct conversation *c)
     worker_result_release(&c->result);
     worker_free(c->worker);
     client_free(c->client);
-    /* A tool that did not stop still uses its call and its plugin: those stay. */
-    if (pool_free(c->pool, POOL_GRACE_MS) == 0)
-        conversation_release_plugins(c);
+    /* A tool that did not stop still uses its plugin, of which its call has a reference. */
+    pool_free(c->pool, POOL_GRACE_MS);
+    conversation_release_plugins(c);
     cancel_unref(c->cancel);
     if (c->store)
         store_journal_release(&c->journal);
