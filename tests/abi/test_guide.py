@@ -2,7 +2,8 @@
 """The author's guide tells the truth: its tools are built and called straight out of the document.
 
 test_guide.py ROOT MORTISE reads plugin-sdk/README.md.  A block ```c whose first line is a comment
-with a file name, /* greet.c */, is a whole plugin.  A block ```console behind it has lines
+with a file name, /* greet.c */, is a whole plugin, and /* test_greet.c */ a program that includes
+a plugin above it and succeeds.  A block ```console behind it has lines
 "$ COMMAND" and below each what it prints; `mortise` in it is the host with the plugins of that
 section only.  A block ```json is the user's configuration.  All commands of a section share a home
 of their own.
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-AT_LEAST = 10  # plugins in the guide
+AT_LEAST = 12  # plugins in the guide
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"/\* (\w+\.c) \*/\n")
 
@@ -39,17 +40,23 @@ def sections(text):
             yield part.split("\n", 1)[0].lstrip("# "), plugins, configuration, commands
 
 
-def build(root, folder, name, source):
+def build(root, sources, name, source, output, *more):
     sdk = root / "plugin-sdk"
-    path = folder / name
+    path = sources / name
     path.write_text(source)
     done = subprocess.run(
-        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
-         "-fvisibility=hidden", "-Wl,-z,defs", f"-I{sdk}/include", path,
-         *sorted((sdk / "src").glob("*.c")), "-o", path.with_suffix(".so")],
+        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden",
+         "-Wl,-z,defs", f"-I{sdk}/include", path, *sorted((sdk / "src").glob("*.c")), *more, "-o",
+         output],
         text=True, capture_output=True)
     assert done.returncode == 0, f"{name} does not build:\n{done.stderr}"
-    path.unlink()
+
+
+def test(root, sources, name, source):
+    program = sources / name.removesuffix(".c")
+    build(root, sources, name, source, program, *(root / "plugin-sdk/src/test").glob("*.c"))
+    done = subprocess.run([program], text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, f"{name} fails:\n{done.stderr}"
 
 
 def call(mortise, plugins, home, line):
@@ -79,23 +86,28 @@ def main():
     built, wrong = 0, []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        sources = folder / "sources"
+        sources.mkdir()
         guide = (root / "plugin-sdk/README.md").read_text()
         for title, plugins, configuration, commands in sections(guide):
-            place = folder / str(built)
-            home = folder / f"home{built}"
+            place = folder / title.replace("/", " ")
+            home = folder / f"home of {place.name}"
             place.mkdir(mode=0o755)
             (home / ".config/mortise").mkdir(parents=True)
             if configuration:
                 (home / ".config/mortise/config.json").write_text(configuration)
             for name, source in plugins.items():
-                build(root, place, name, source)
+                if name.startswith("test_"):
+                    test(root, sources, name, source)
+                    continue
+                build(root, sources, name, source, (place / name).with_suffix(".so"), "-shared")
                 built += 1
             for line, expected in commands:
                 printed = call(mortise, place, home, line)
                 print(f"{title}\n$ {line}\n{printed}", end="")
                 if not matches(expected, printed):
                     wrong.append(f"{title}\n$ {line}\nthe guide says: {expected}it prints: {printed}")
-            if not commands:
+            if not commands and any(not name.startswith("test_") for name in plugins):
                 wrong.append(f"{title}: nothing calls its plugins")
     assert built >= AT_LEAST, f"only {built} plugins in the guide"
     assert not wrong, "\n".join(wrong)
