@@ -47,9 +47,8 @@ extern "C" {
 #define MORTISE_ABI_MINOR 0u          /* grows with every addition */
 #define MORTISE_MAGIC     0x54524f4du /* "MORT" */
 
-/* For the two symbols that a plugin exports, and for what may stay unused. */
+/* For the two symbols that a plugin exports. */
 #define MORTISE_EXPORT __attribute__((visibility("default")))
-#define MORTISE_UNUSED __attribute__((unused))
 
 /* Whether the other side knows `member` of the struct that `pointer` points to. */
 #ifdef __cplusplus

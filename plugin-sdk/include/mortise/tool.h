@@ -289,18 +289,21 @@ MORTISE__OURS mortise_answer mortise_text(const char *format, ...) MORTISE__PRIN
 MORTISE__OURS mortise_answer mortise_json(const char *format, ...) MORTISE__PRINTF(1, 2);
 MORTISE__OURS mortise_answer mortise_failure(const char *format, ...) MORTISE__PRINTF(1, 2);
 
-/* What the tool of a MORTISE_FUNCTION does with it. */
+/* What the tool of a MORTISE_FUNCTION does with it: replies or fails, and frees it.  Its status is
+ * the tool's. */
 MORTISE__OURS mortise_status mortise_give_answer(mortise_call *call, mortise_answer answer);
 
-/* ---- in a hook: all [hook]; a status is that of the function of mortise_hook_ops ------------- */
+/* ---- in a hook ----------------------------------------------------------------------------- */
 
-/* Why: goes with MORTISE_SKIP, MORTISE_ABORT, MORTISE_PAUSE and MORTISE_HOOK_FAILED. */
+/* Why: goes with MORTISE_SKIP, MORTISE_ABORT, MORTISE_PAUSE and MORTISE_HOOK_FAILED.  [hook] */
 MORTISE__OURS void mortise_hook_reason(mortise_hook *hook, const char *format, ...)
     MORTISE__PRINTF(2, 3);
-/* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND. */
+/* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND.  The status is
+ * that of mortise_hook_ops.respond.  [hook] */
 MORTISE__OURS mortise_status mortise_hook_respond(mortise_hook *hook, bool is_error,
                                                   const char *format, ...) MORTISE__PRINTF(3, 4);
-/* turn_end, pre_llm_request: adds a message; `role` is "user", "assistant" or "system". */
+/* turn_end, pre_llm_request: adds a message; `role` is "user", "assistant" or "system".  The status
+ * is that of mortise_hook_ops.append.  [hook] */
 MORTISE__OURS mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role,
                                                       const char *text);
 
