@@ -40,21 +40,30 @@ def sections(text):
             yield part.split("\n", 1)[0].lstrip("# "), plugins, configuration, commands
 
 
-def build(root, sources, name, source, output, *more):
-    sdk = root / "plugin-sdk"
-    path = sources / name
-    path.write_text(source)
-    done = subprocess.run(
-        ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden",
-         "-Wl,-z,defs", f"-I{sdk}/include", path, *sorted((sdk / "src").glob("*.c")), *more, "-o",
-         output],
-        text=True, capture_output=True)
-    assert done.returncode == 0, f"{name} does not build:\n{done.stderr}"
+class Compiler:
+    """Builds what is written to `folder`; the SDK is compiled once, to sdk/*.o and sdk/test/*.o."""
+
+    def __init__(self, root, folder):
+        self.folder, self.sdk = folder, folder / "sdk"
+        self.flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-fvisibility=hidden",
+                      f"-I{root}/plugin-sdk/include"]
+        for part in ("", "test"):
+            (self.sdk / part).mkdir()
+            self.run("-c", *(root / "plugin-sdk/src" / part).glob("*.c"), cwd=self.sdk / part)
+
+    def run(self, *words, cwd=None):
+        done = subprocess.run(["cc", *self.flags, *words], text=True, capture_output=True, cwd=cwd)
+        assert done.returncode == 0, f"{words} does not build:\n{done.stderr}"
+
+    def build(self, name, source, output, *more):
+        path = self.folder / name
+        path.write_text(source)
+        self.run(path, *self.sdk.glob("*.o"), *more, "-Wl,-z,defs", "-o", output)
 
 
-def test(root, sources, name, source):
-    program = sources / name.removesuffix(".c")
-    build(root, sources, name, source, program, *(root / "plugin-sdk/src/test").glob("*.c"))
+def test(compiler, name, source):
+    program = compiler.folder / name.removesuffix(".c")
+    compiler.build(name, source, program, *(compiler.sdk / "test").glob("*.o"))
     done = subprocess.run([program], text=True, capture_output=True, timeout=60)
     assert done.returncode == 0, f"{name} fails:\n{done.stderr}"
 
@@ -82,12 +91,13 @@ def matches(expected, printed):
 
 
 def main():
-    root, mortise = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, mortise = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     built, wrong = 0, []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         sources = folder / "sources"
         sources.mkdir()
+        compiler = Compiler(root, sources)
         guide = (root / "plugin-sdk/README.md").read_text()
         for title, plugins, configuration, commands in sections(guide):
             place = folder / title.replace("/", " ")
@@ -98,9 +108,9 @@ def main():
                 (home / ".config/mortise/config.json").write_text(configuration)
             for name, source in plugins.items():
                 if name.startswith("test_"):
-                    test(root, sources, name, source)
+                    test(compiler, name, source)
                     continue
-                build(root, sources, name, source, (place / name).with_suffix(".so"), "-shared")
+                compiler.build(name, source, (place / name).with_suffix(".so"), "-shared")
                 built += 1
             for line, expected in commands:
                 printed = call(mortise, place, home, line)
