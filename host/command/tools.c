@@ -311,7 +311,7 @@ int command_tools(struct app *app, int count, char **operands)
     bool is_call = strcmp(verb, "call") == 0 && (count == 2 || count == 3);
     struct error error;
     if (!is_show && !is_call && (strcmp(verb, "list") != 0 || count > 1))
-        return command_usage(app, "tools", "unknown words after 'tools'");
+        return command_usage(app, "tools", "unknown or missing words after 'tools'");
     struct registry *registry = app_load(app, &error);
     if (!registry)
         return app_fail(app, &error);
