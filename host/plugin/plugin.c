@@ -49,7 +49,7 @@ static void close_face(mortise_plugin *face)
 
 static void release_tool(struct tool *tool)
 {
-    account_release(tool->account);
+    account_unref(tool->account);
     gate_free(tool->gate);
     meta_release(tool);
 }
@@ -110,17 +110,16 @@ static bool read_tools(struct plugin *plugin, struct error *error)
 {
     size_t count = plugin->face->tool_count;
     struct tool *tools = arena_alloc(&plugin->memory, count * sizeof(*tools));
-    struct account *accounts = arena_alloc(&plugin->memory, count * sizeof(*accounts));
     plugin->tools = arena_alloc(&plugin->memory, count * sizeof(*plugin->tools));
-    if (!tools || !accounts || !plugin->tools)
+    if (!tools || !plugin->tools)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
-        tool->account = &accounts[i];
         plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
-        if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
+        bool is_serial = tool->meta.flags & MORTISE_SERIAL;
+        if (!(tool->account = account_new()) || (is_serial && !(tool->gate = gate_new())))
             return error_memory(error);
     }
     return true;

@@ -100,6 +100,11 @@ bool registry_claim(struct registry *registry, const void *object, const char *p
                     const char **earlier);
 bool registry_has_claim(const struct registry *registry, const void *object);
 
+/* What the tools of `before` were called for is not lost when this registry takes its place: a tool
+ * that a new instance brings again goes on with the account that was there, and those of tools that
+ * are gone are kept.  Before anybody calls its tools.  False: no memory. */
+bool registry_take_accounts(struct registry *registry, const struct registry *before);
+
 /* Keeps what `mortise plugins list` shows of a file that was not loaded. */
 void registry_refuse(struct registry *registry, const char *path, const char *reason);
 
@@ -108,6 +113,16 @@ const struct tool *registry_find(const struct registry *registry, const char *na
 /* Sorted by name, bytewise; NULL beyond the last. */
 const struct tool *registry_tool(const struct registry *registry, size_t index);
 size_t registry_tool_count(const struct registry *registry);
+
+/* What is counted of a tool, which may be gone.  Names are the registry's. */
+struct counted {
+    const char *plugin;
+    const char *own_name;
+    const char *name; /* the last that models knew it by */
+    struct account *account;
+};
+/* First those of its tools, in their order; false beyond the last. */
+bool registry_counted(const struct registry *registry, size_t index, struct counted *counted);
 
 /* In the order in which they run: priority, plugin name, index (D27). */
 const struct hook *registry_hook(const struct registry *registry, size_t index);

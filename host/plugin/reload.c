@@ -337,6 +337,8 @@ static struct registry *put_in_order(struct reload *reload)
         if (candidate->reason)
             registry_refuse(registry, candidate->path, candidate->reason);
     }
+    if (!reload->no_memory && !registry_take_accounts(registry, reload->before))
+        reload->no_memory = true;
     return registry;
 }
 
@@ -346,9 +348,10 @@ struct registry *reload_build(struct reload *reload, struct error *error)
     reload->loader.is_free = is_free;
     reload->loader.is_free_context = reload;
     reload->loader.registry = registry_new(); /* for its claims */
-    if (reload->loader.registry && !reload->no_memory)
+    reload->no_memory |= !reload->loader.registry;
+    if (!reload->no_memory)
         look(reload);
-    if (reload->loader.registry && !reload->no_memory)
+    if (!reload->no_memory)
         make(reload);
     registry_unref(reload->loader.registry);
     settle(reload);
