@@ -351,11 +351,6 @@ const struct hook *registry_hook(const struct registry *registry, size_t index)
     return index < registry->hooks.count ? registry->hooks.items[index] : NULL;
 }
 
-size_t registry_hook_count(const struct registry *registry)
-{
-    return registry->hooks.count;
-}
-
 struct plugin *registry_plugin(const struct registry *registry, size_t index)
 {
     return index < registry->plugins.count ? registry->plugins.items[index] : NULL;

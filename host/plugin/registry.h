@@ -126,7 +126,6 @@ bool registry_counted(const struct registry *registry, size_t index, struct coun
 
 /* In the order in which they run: priority, plugin name, index (D27). */
 const struct hook *registry_hook(const struct registry *registry, size_t index);
-size_t registry_hook_count(const struct registry *registry);
 
 /* In load order; NULL beyond the last. */
 struct plugin *registry_plugin(const struct registry *registry, size_t index);

@@ -20,11 +20,9 @@ struct candidate {
     bool is_unchanged;
     bool is_link; /* to a file that was found before it */
     struct file_id file;
-    struct file_key {
-        uint64_t device, inode; /* without a gap between them */
-    } key;                      /* of `file` */
-    UT_hash_handle hh;          /* by path */
-    UT_hash_handle hh_file;     /* by `key` */
+    struct file_key key;    /* of `file` */
+    UT_hash_handle hh;      /* by path */
+    UT_hash_handle hh_file; /* by `key` */
 };
 
 struct reload {
@@ -168,8 +166,7 @@ void reload_refused(void *context, const char *path, const char *reason)
 static void note_file(struct reload *reload, struct candidate *candidate)
 {
     struct candidate *first;
-    candidate->key =
-        (struct file_key){(uint64_t)candidate->file.device, (uint64_t)candidate->file.inode};
+    candidate->key = file_key_of(&candidate->file);
     HASH_FIND(hh_file, reload->by_file, &candidate->key, sizeof(candidate->key), first);
     candidate->is_link = first && (first->old || !candidate->old);
     if (candidate->is_link)
@@ -237,7 +234,7 @@ static void look(struct reload *reload)
 static bool is_free(void *context, const struct object *object)
 {
     const struct reload *reload = context;
-    const struct file_key key = {(uint64_t)object->file.device, (uint64_t)object->file.inode};
+    const struct file_key key = file_key_of(&object->file);
     struct candidate *candidate;
     HASH_FIND(hh_file, reload->by_file, &key, sizeof(key), candidate);
     return !candidate && !registry_has_claim(reload->loader.registry, object);
