@@ -1,7 +1,5 @@
 #include "base/clock.h"
 
-#include <time.h>
-
 int64_t clock_ns(void)
 {
     struct timespec now = {0};
@@ -12,6 +10,12 @@ int64_t clock_ns(void)
 int64_t clock_ms(void)
 {
     return clock_ns() / 1000000;
+}
+
+struct timespec clock_after_ms(int64_t ms)
+{
+    int64_t until_ns = clock_ns() + ms * 1000000;
+    return (struct timespec){.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 }
 
 int64_t clock_date_ms(void)

@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 struct job {
     struct job *next;
@@ -39,11 +40,7 @@ struct pool *pool_new(unsigned limit)
     pool->last = &pool->first;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&pool->quiet, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&pool->quiet, NULL);
     return pool;
 }
 
@@ -158,30 +155,15 @@ bool pool_submit(struct pool *pool, void (*work)(void *argument), void *argument
     return staffed;
 }
 
-static struct timespec deadline_after(int grace_ms)
-{
-    struct timespec when = {0};
-    clock_gettime(CLOCK_MONOTONIC, &when);
-    if (grace_ms > 0) {
-        when.tv_sec += grace_ms / 1000;
-        when.tv_nsec += grace_ms % 1000 * 1000000L;
-    }
-    if (when.tv_nsec >= 1000000000L) {
-        when.tv_sec++;
-        when.tv_nsec -= 1000000000L;
-    }
-    return when;
-}
-
 /* Closes the pool; returns how many threads are still at work after the grace.  What has
  * not begun by then never will: its argument may be gone. */
 static unsigned close_locked(struct pool *pool, int grace_ms)
 {
-    struct timespec deadline = deadline_after(grace_ms);
+    const struct timespec deadline = clock_after_ms(grace_ms > 0 ? grace_ms : 0);
     pool->closing = true;
     pthread_cond_broadcast(&pool->changed);
     while (pool->busy || pool->first)
-        if (pthread_cond_timedwait(&pool->quiet, &pool->lock, &deadline) != 0)
+        if (pthread_cond_clockwait(&pool->quiet, &pool->lock, CLOCK_MONOTONIC, &deadline) != 0)
             break;
     struct job *job;
     while ((job = pop_locked(pool)))

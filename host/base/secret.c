@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 #define SHORTEST      6
@@ -78,22 +79,6 @@ void secret_clear(void)
     secrets.items = NULL;
     secrets.count = secrets.capacity = 0;
     pthread_mutex_unlock(&lock);
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The byte that two hex digits say, or -1. */
-static int hex_byte(const char *digits)
-{
-    int high = hex_digit(digits[0]);
-    int low = hex_digit(digits[1]);
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
 /* How many bytes after the backslash at data[-1] escape the byte `c`; 0 = they do not. */

@@ -9,15 +9,10 @@
 
 #define FIRST_CAPACITY ((size_t)64)
 
-void text_init(struct text *text)
-{
-    *text = (struct text)TEXT_INIT;
-}
-
 void text_release(struct text *text)
 {
     free(text->data);
-    text_init(text);
+    *text = (struct text)TEXT_INIT;
 }
 
 void text_reset(struct text *text)

@@ -24,7 +24,6 @@ struct text {
 
 #define TEXT_INIT {0}
 
-void text_init(struct text *text);
 void text_release(struct text *text);
 /* Empties it and clears `failed`, but keeps the memory for reuse. */
 void text_reset(struct text *text);

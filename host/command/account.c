@@ -11,15 +11,15 @@
 
 /* ---- after a run ---- */
 
-static void take(struct account_news *news, const struct tool *tool)
+static void take(struct account_news *news, const struct counted *counted)
 {
     struct account_entry *entry = &news->entries[news->count];
-    if (!account_take(tool->account, &entry->sum))
+    if (!account_take(counted->account, &entry->sum))
         return;
-    entry->plugin = tool->plugin->name;
-    entry->tool = tool->own_name;
+    entry->plugin = counted->plugin;
+    entry->tool = counted->own_name;
     news->usage[news->count++] =
-        (struct tool_usage){.name = tool->name,
+        (struct tool_usage){.name = counted->name,
                             .calls = entry->sum.calls,
                             .errors = entry->sum.errors,
                             .total_us = entry->sum.total_ns / 1000,
@@ -28,16 +28,16 @@ static void take(struct account_news *news, const struct tool *tool)
 
 static size_t count_called(const struct registry *registry)
 {
-    const struct tool *tool;
+    struct counted counted;
     size_t count = 0;
-    for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
-        count += account_is_due(tool->account);
+    for (size_t i = 0; registry_counted(registry, i, &counted); i++)
+        count += account_is_due(counted.account);
     return count;
 }
 
 void account_news_take(struct account_news *news, const struct registry *registry)
 {
-    const struct tool *tool;
+    struct counted counted;
     size_t room = count_called(registry);
     *news = (struct account_news){0};
     if (!room)
@@ -46,8 +46,8 @@ void account_news_take(struct account_news *news, const struct registry *registr
     news->usage = calloc(room, sizeof(*news->usage));
     if (!news->entries || !news->usage)
         return;
-    for (size_t i = 0; news->count < room && (tool = registry_tool(registry, i)); i++)
-        take(news, tool);
+    for (size_t i = 0; news->count < room && registry_counted(registry, i, &counted); i++)
+        take(news, &counted);
 }
 
 /* NULL: no memory; "": nowhere. */

@@ -10,7 +10,8 @@
 #include "command/app.h"
 #include "plugin/account_file.h"
 
-/* What was counted since the last time, one entry for each tool that was called. */
+/* What was counted since the last time, one entry for each tool that was called, also of tools that
+ * a reload took away meanwhile. */
 struct account_news {
     struct account_entry *entries;
     struct tool_usage *usage; /* the same as the result event shows it */

@@ -1,12 +1,9 @@
 #include "conversation/sqlite_api.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
-#define LIBRARY "libsqlite3.so.0"
+#include "base/library.h"
 
 /* Every member of struct sqlite_api; the functions are called sqlite3_NAME. */
 #define FUNCTIONS(X)                                                                               \
@@ -34,10 +31,7 @@
     X(column_text)                                                                                 \
     X(column_bytes)
 
-static const struct {
-    const char *name;
-    size_t offset;
-} functions[] = {
+static const struct library_function functions[] = {
 #define X(name) {"sqlite3_" #name, offsetof(struct sqlite_api, name)},
     FUNCTIONS(X)
 #undef X
@@ -47,36 +41,17 @@ static const struct {
 _Static_assert(sizeof(struct sqlite_api) == FUNCTION_COUNT * sizeof(void (*)(void)),
                "every member of struct sqlite_api is in FUNCTIONS");
 
+static const struct library library = {"libsqlite3.so.0", "to keep sessions and what plugins store",
+                                       "libsqlite3-0", functions, FUNCTION_COUNT};
+
 static struct sqlite_api table;
 static bool opened;
 static struct error failure = ERROR_INIT;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void fail(const char *what)
-{
-    error_set(&failure, ERROR_CONFIG,
-              "cannot load '" LIBRARY "', which is needed to keep sessions and what plugins store: %s; install it with "
-              "'sudo apt-get install libsqlite3-0'",
-              what);
-}
-
-/* The handle stays open for ever. */
 static void open_library(void)
 {
-    void *handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    if (!handle) {
-        const char *reason = dlerror();
-        fail(reason ? reason : "no reason given");
-        return;
-    }
-    opened = true;
-    for (size_t i = 0; opened && i < FUNCTION_COUNT; i++) {
-        void *address = dlsym(handle, functions[i].name);
-        memcpy((char *)&table + functions[i].offset, &address, sizeof(address));
-        opened = address != NULL;
-    }
-    if (!opened)
-        fail("it is too old");
+    opened = library_load(&library, &table, &failure);
 }
 
 const struct sqlite_api *sqlite_api(struct error *error)

@@ -4,6 +4,9 @@
  * Counted by whoever ends a call, from any thread, without a lock: a few atomic additions.
  * Times fall into buckets that grow with the time, 16 for each doubling, so a quantile is at
  * most 4 % off; only a tool that was called has them.
+ *
+ * Reference counted: a reload gives it to the tool that takes the place of the one before, and
+ * keeps it when there is none, so that no call is lost (registry.h).
  */
 #ifndef PLUGIN_ACCOUNT_H
 #define PLUGIN_ACCOUNT_H
@@ -26,9 +29,8 @@ struct account_sum {
     int64_t times[ACCOUNT_BUCKETS];
 };
 
-/* Of a tool, and of what takes its place when its plugin is loaded anew. */
 struct account {
-    atomic_uint references;
+    atomic_uint refs;
     atomic_int_least64_t calls, errors, total_ns, max_ns, bytes_in, bytes_out, progress_dropped;
     _Atomic(atomic_int_least64_t *) times; /* NULL until a call took time */
     struct account_sum *taken;             /* by account_take(); NULL: nothing */

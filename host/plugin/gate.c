@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "plugin/registry.h"
 
-#define LOOK_NS 20000000 /* how often a waiting call looks whether it was cancelled */
+#define LOOK_MS 20 /* how often a waiting call looks whether it was cancelled */
 
 struct tool_gate {
     pthread_mutex_t lock;
@@ -19,12 +19,8 @@ struct tool_gate *gate_new(void)
     struct tool_gate *gate = calloc(1, sizeof(*gate));
     if (!gate)
         return NULL;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&gate->lock, NULL);
-    pthread_cond_init(&gate->open, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&gate->open, NULL);
     return gate;
 }
 
@@ -39,14 +35,8 @@ void gate_free(struct tool_gate *gate)
 
 static void wait_a_little_locked(struct tool_gate *gate)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&gate->open, &gate->lock, &until);
+    const struct timespec until = clock_after_ms(LOOK_MS);
+    pthread_cond_clockwait(&gate->open, &gate->lock, CLOCK_MONOTONIC, &until);
 }
 
 bool tool_enter(const struct tool *tool, bool (*cancelled)(void *data), void *data)

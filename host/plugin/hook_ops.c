@@ -344,6 +344,7 @@ static mortise_status op_set_result(mortise_hook *hook, bool is_error, const cha
         return status;
     if (is_error && !was_error)
         asked->call->attachment_count = 0;
+    asked->call->is_edited = true;
     note(asked, CHANGE_RESULT);
     return MORTISE_OK;
 }

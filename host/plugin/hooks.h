@@ -63,6 +63,7 @@ struct hook_tool_call {
     /* pre_tool_call with MORTISE_RESPOND, and post_tool_call: malloc'ed, may be replaced */
     struct bytes result;
     bool is_error;
+    bool is_edited;         /* post_tool_call: the result is what a hook wrote */
     const char *error_code; /* post_tool_call */
     int64_t duration_us;    /* post_tool_call */
     /* post_tool_call: borrowed; the count becomes 0 when a hook makes an error of a success */

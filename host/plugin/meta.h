@@ -2,7 +2,7 @@
  * meta - the host's own copy of what a plugin says about a tool.
  *
  * Read once, at registration, checked and completed: afterwards a plugin can change its
- * own strings as it likes (T4).  All text becomes valid UTF-8.  Used by registry.c.
+ * own strings as it likes (T4).  All text becomes valid UTF-8.  Used by plugin.c.
  */
 #ifndef PLUGIN_META_H
 #define PLUGIN_META_H

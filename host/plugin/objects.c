@@ -12,11 +12,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* The members of a key have no gaps between them. */
-struct file_key {
-    uint64_t device, inode;
-};
-
 struct entry {
     struct object object; /* first: the address is handed out */
     struct file_key key;
@@ -65,14 +60,15 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-bool file_id_is_one(const struct file_id *a, const struct file_id *b)
+struct file_key file_key_of(const struct file_id *id)
 {
-    return a->device == b->device && a->inode == b->inode;
+    return (struct file_key){(uint64_t)id->device, (uint64_t)id->inode};
 }
 
 static bool same_content(const struct file_id *a, const struct file_id *b)
 {
-    return file_id_is_one(a, b) && a->size == b->size && same_time(&a->modified, &b->modified);
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           same_time(&a->modified, &b->modified);
 }
 
 bool file_id_equal(const struct file_id *a, const struct file_id *b)
@@ -108,14 +104,9 @@ static bool hash_file(int fd, uint8_t sha256[SHA256_DIGEST_LENGTH], struct error
 
 /* ---- the table ---- */
 
-static struct file_key key_of(const struct file_id *id)
-{
-    return (struct file_key){(uint64_t)id->device, (uint64_t)id->inode};
-}
-
 static struct entry *find_file(const struct file_id *id)
 {
-    const struct file_key key = key_of(id);
+    const struct file_key key = file_key_of(id);
     struct entry *entry;
     HASH_FIND(hh, entries, &key, sizeof(key), entry);
     return entry;
@@ -145,7 +136,7 @@ static struct entry *new_entry(const char *path, const struct file_id *id)
     struct entry *entry = place ? calloc(1, sizeof(*entry)) : NULL;
     if (entry) {
         entry->object.file = *id;
-        entry->key = key_of(id);
+        entry->key = file_key_of(id);
         entry->place = place;
     }
     return entry;

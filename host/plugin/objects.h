@@ -14,6 +14,7 @@
 #define PLUGIN_OBJECTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -29,8 +30,12 @@ struct file_id {
 };
 
 struct file_id file_id_of(const struct stat *status);
-/* Whether it is one file, however it looks by now. */
-bool file_id_is_one(const struct file_id *a, const struct file_id *b);
+
+/* Which file, however it looks by now: a key of hash tables, without gaps between its members. */
+struct file_key {
+    uint64_t device, inode;
+};
+struct file_key file_key_of(const struct file_id *id);
 /* Whether it is one file, and nothing was done to it. */
 bool file_id_equal(const struct file_id *a, const struct file_id *b);
 

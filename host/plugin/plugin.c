@@ -118,8 +118,8 @@ static bool read_tools(struct plugin *plugin, struct error *error)
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
         plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
-        if (!(tool->account = account_new()) ||
-            ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new())))
+        bool is_serial = tool->meta.flags & MORTISE_SERIAL;
+        if (!(tool->account = account_new()) || (is_serial && !(tool->gate = gate_new())))
             return error_memory(error);
     }
     return true;
@@ -169,27 +169,4 @@ bool plugin_read(struct plugin *plugin, struct error *error)
         return false;
     warn_of_missing_schemas(plugin);
     return true;
-}
-
-/* NULL: there was none.  Most are where they were. */
-static const struct tool *find_own(const struct plugin *plugin, const char *own_name, size_t at)
-{
-    for (size_t i = 0; i < plugin->tool_count; i++) {
-        const struct tool *tool = plugin->tools[(at + i) % plugin->tool_count];
-        if (strcmp(tool->own_name, own_name) == 0)
-            return tool;
-    }
-    return NULL;
-}
-
-void plugin_succeed(struct plugin *plugin, const struct plugin *before)
-{
-    for (size_t i = 0; i < plugin->tool_count; i++) {
-        struct tool *tool = plugin->tools[i];
-        const struct tool *earlier = find_own(before, tool->own_name, i);
-        if (!earlier)
-            continue;
-        account_unref(tool->account);
-        tool->account = account_ref(earlier->account);
-    }
 }

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "plugin/account.h"
 
 /* A tool or a plugin under its name; another registry has its own. */
 struct named {
@@ -42,6 +43,10 @@ struct registry {
         struct refusal *items;
         size_t count, capacity;
     } refusals;
+    struct {
+        struct counted *items;
+        size_t count, capacity;
+    } gone; /* the accounts of tools that an earlier registry had */
 };
 
 /* ---- life ---- */
@@ -76,6 +81,9 @@ void registry_unref(struct registry *registry)
         free(registry->refusals.items[i].path);
         free(registry->refusals.items[i].reason);
     }
+    for (size_t i = 0; i < registry->gone.count; i++)
+        account_unref(registry->gone.items[i].account);
+    free(registry->gone.items);
     free(registry->tools.items);
     free(registry->hooks.items);
     free(registry->plugins.items);
@@ -245,6 +253,81 @@ void registry_refuse(struct registry *registry, const char *path, const char *re
     log_error("out of memory: that '%s' was refused is not kept", path);
 }
 
+/* ---- accounts ---- */
+
+static struct counted counted_of(const struct tool *tool)
+{
+    return (struct counted){tool->plugin->name, tool->own_name, tool->name, tool->account};
+}
+
+/* The tool that is called so by its plugin, probably at `index` among its tools. */
+static struct tool *find_own(const struct registry *registry, const char *plugin,
+                             const char *own_name, size_t index)
+{
+    const struct named *named = find(registry->plugin_names, plugin);
+    size_t count = named ? named->plugin->tool_count : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct tool *tool = named->plugin->tools[(index + i) % count];
+        if (strcmp(tool->own_name, own_name) == 0)
+            return tool;
+    }
+    return NULL;
+}
+
+static bool keep_account(struct registry *registry, const struct counted *from)
+{
+    struct arena *memory = &registry->memory;
+    struct counted copy = {
+        .plugin = arena_copy(memory, from->plugin, strlen(from->plugin)),
+        .own_name = arena_copy(memory, from->own_name, strlen(from->own_name)),
+        .name = arena_copy(memory, from->name, strlen(from->name)),
+    };
+    if (!copy.plugin || !copy.own_name || !copy.name || !array_reserve(&registry->gone, 1))
+        return false;
+    copy.account = account_ref(from->account);
+    registry->gone.items[registry->gone.count++] = copy;
+    return true;
+}
+
+static bool take_account(struct registry *registry, const struct counted *from, size_t index)
+{
+    struct tool *tool = find_own(registry, from->plugin, from->own_name, index);
+    if (!tool)
+        return keep_account(registry, from);
+    if (tool->account != from->account) {
+        account_unref(tool->account);
+        tool->account = account_ref(from->account);
+    }
+    return true;
+}
+
+bool registry_take_accounts(struct registry *registry, const struct registry *before)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < before->plugins.count; i++) {
+        const struct plugin *plugin = before->plugins.items[i];
+        for (size_t j = 0; ok && j < plugin->tool_count; j++) {
+            const struct counted counted = counted_of(plugin->tools[j]);
+            ok = take_account(registry, &counted, j);
+        }
+    }
+    for (size_t i = 0; ok && i < before->gone.count; i++)
+        ok = take_account(registry, &before->gone.items[i], 0);
+    return ok;
+}
+
+bool registry_counted(const struct registry *registry, size_t index, struct counted *counted)
+{
+    size_t tools = registry->tools.count;
+    if (index < tools)
+        *counted = counted_of(registry->tools.items[index]);
+    else if (index - tools < registry->gone.count)
+        *counted = registry->gone.items[index - tools];
+    else
+        return false;
+    return true;
+}
+
 /* ---- looking ---- */
 
 const struct tool *registry_find(const struct registry *registry, const char *name)
@@ -266,11 +349,6 @@ size_t registry_tool_count(const struct registry *registry)
 const struct hook *registry_hook(const struct registry *registry, size_t index)
 {
     return index < registry->hooks.count ? registry->hooks.items[index] : NULL;
-}
-
-size_t registry_hook_count(const struct registry *registry)
-{
-    return registry->hooks.count;
 }
 
 struct plugin *registry_plugin(const struct registry *registry, size_t index)

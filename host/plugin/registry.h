@@ -78,9 +78,6 @@ void plugin_unref(struct plugin *plugin);
 /* Takes in what plugin->face says of itself, its tools and its hooks, with plugin->config, once.
  * Checks metas, shapes, names, flags; after a failure it can only be let go. */
 bool plugin_read(struct plugin *plugin, struct error *error);
-/* Before any call: it takes the place of another one, so its tools go on with the accounts of that
- * one's, as far as they have the same names. */
-void plugin_succeed(struct plugin *plugin, const struct plugin *before);
 
 struct refusal {
     char *path;
@@ -103,6 +100,11 @@ bool registry_claim(struct registry *registry, const void *object, const char *p
                     const char **earlier);
 bool registry_has_claim(const struct registry *registry, const void *object);
 
+/* What the tools of `before` were called for is not lost when this registry takes its place: a tool
+ * that a new instance brings again goes on with the account that was there, and those of tools that
+ * are gone are kept.  Before anybody calls its tools.  False: no memory. */
+bool registry_take_accounts(struct registry *registry, const struct registry *before);
+
 /* Keeps what `mortise plugins list` shows of a file that was not loaded. */
 void registry_refuse(struct registry *registry, const char *path, const char *reason);
 
@@ -112,9 +114,18 @@ const struct tool *registry_find(const struct registry *registry, const char *na
 const struct tool *registry_tool(const struct registry *registry, size_t index);
 size_t registry_tool_count(const struct registry *registry);
 
+/* What is counted of a tool, which may be gone.  Names are the registry's. */
+struct counted {
+    const char *plugin;
+    const char *own_name;
+    const char *name; /* the last that models knew it by */
+    struct account *account;
+};
+/* First those of its tools, in their order; false beyond the last. */
+bool registry_counted(const struct registry *registry, size_t index, struct counted *counted);
+
 /* In the order in which they run: priority, plugin name, index (D27). */
 const struct hook *registry_hook(const struct registry *registry, size_t index);
-size_t registry_hook_count(const struct registry *registry);
 
 /* In load order; NULL beyond the last. */
 struct plugin *registry_plugin(const struct registry *registry, size_t index);

@@ -20,11 +20,9 @@ struct candidate {
     bool is_unchanged;
     bool is_link; /* to a file that was found before it */
     struct file_id file;
-    struct file_key {
-        uint64_t device, inode; /* without a gap between them */
-    } key;                      /* of `file` */
-    UT_hash_handle hh;          /* by path */
-    UT_hash_handle hh_file;     /* by `key` */
+    struct file_key key;    /* of `file` */
+    UT_hash_handle hh;      /* by path */
+    UT_hash_handle hh_file; /* by `key` */
 };
 
 struct reload {
@@ -168,8 +166,7 @@ void reload_refused(void *context, const char *path, const char *reason)
 static void note_file(struct reload *reload, struct candidate *candidate)
 {
     struct candidate *first;
-    candidate->key =
-        (struct file_key){(uint64_t)candidate->file.device, (uint64_t)candidate->file.inode};
+    candidate->key = file_key_of(&candidate->file);
     HASH_FIND(hh_file, reload->by_file, &candidate->key, sizeof(candidate->key), first);
     candidate->is_link = first && (first->old || !candidate->old);
     if (candidate->is_link)
@@ -237,7 +234,7 @@ static void look(struct reload *reload)
 static bool is_free(void *context, const struct object *object)
 {
     const struct reload *reload = context;
-    const struct file_key key = {(uint64_t)object->file.device, (uint64_t)object->file.inode};
+    const struct file_key key = file_key_of(&object->file);
     struct candidate *candidate;
     HASH_FIND(hh_file, reload->by_file, &key, sizeof(key), candidate);
     return !candidate && !registry_has_claim(reload->loader.registry, object);
@@ -337,17 +334,9 @@ static struct registry *put_in_order(struct reload *reload)
         if (candidate->reason)
             registry_refuse(registry, candidate->path, candidate->reason);
     }
+    if (!reload->no_memory && !registry_take_accounts(registry, reload->before))
+        reload->no_memory = true;
     return registry;
-}
-
-/* What the versions before have counted is not lost. */
-static void succeed(struct reload *reload)
-{
-    for (size_t i = 0; i < reload->found.count; i++) {
-        const struct candidate *candidate = reload->found.items[i];
-        if (candidate->made && candidate->old)
-            plugin_succeed(candidate->made, candidate->old);
-    }
 }
 
 struct registry *reload_build(struct reload *reload, struct error *error)
@@ -356,18 +345,17 @@ struct registry *reload_build(struct reload *reload, struct error *error)
     reload->loader.is_free = is_free;
     reload->loader.is_free_context = reload;
     reload->loader.registry = registry_new(); /* for its claims */
-    if (reload->loader.registry && !reload->no_memory)
+    reload->no_memory |= !reload->loader.registry;
+    if (!reload->no_memory)
         look(reload);
-    if (reload->loader.registry && !reload->no_memory)
+    if (!reload->no_memory)
         make(reload);
     registry_unref(reload->loader.registry);
     settle(reload);
     if (!reload->no_memory)
         registry = put_in_order(reload);
-    if (!reload->no_memory) {
-        succeed(reload);
+    if (!reload->no_memory)
         return registry;
-    }
     registry_unref(registry);
     error_memory(error);
     return NULL;

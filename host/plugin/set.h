@@ -16,6 +16,7 @@
  *     that fails, or a name is taken, the plugin that was there stays.  Names belong first to
  *     what stays, then to new versions, then to what is new; so a plugin never loses its tools to
  *     another one's change, and two that swap their names can.
+ *   - What a tool was called for is counted on, by its plugin's name and its own (registry.h).
  *   - A file that is gone, of a folder: so is its plugin.  One that must load, or whose folder
  *     cannot be read any more, stays.
  *

@@ -1,15 +1,15 @@
 #include "provider/curl_api.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 #include <time.h>
+
+#include "base/library.h"
 
 /* Every member of struct curl_api; the functions are called curl_NAME. */
 #define FUNCTIONS(X)                                                                               \
+    X(global_init)                                                                                 \
     X(easy_init)                                                                                   \
     X(easy_setopt)                                                                                 \
     X(easy_getinfo)                                                                                \
@@ -28,10 +28,7 @@
     X(slist_free_all)                                                                              \
     X(getdate)
 
-static const struct {
-    const char *name;
-    size_t offset;
-} functions[] = {
+static const struct library_function functions[] = {
 #define X(name) {"curl_" #name, offsetof(struct curl_api, name)},
     FUNCTIONS(X)
 #undef X
@@ -42,50 +39,21 @@ _Static_assert(sizeof(struct curl_api) == FUNCTION_COUNT * sizeof(void (*)(void)
                "every member of struct curl_api is in FUNCTIONS");
 
 static struct curl_api table;
-static CURLcode (*global_init)(long);
 static bool opened;
 static bool initialised;
-static struct error failure = ERROR_INIT; /* of the first library that was tried */
+static struct error failure = ERROR_INIT;
 static pthread_once_t open_once = PTHREAD_ONCE_INIT;
 static pthread_once_t initialise_once = PTHREAD_ONCE_INIT;
 static pthread_once_t preload_once = PTHREAD_ONCE_INIT;
 static pthread_t preloader;
 
-static bool fail(const char *library, const char *what)
-{
-    if (failure.kind == ERROR_NONE)
-        error_set(&failure, ERROR_CONFIG,
-                  "cannot load '%s', which is needed to talk to a server: %s; install it with "
-                  "'sudo apt-get install libcurl4'",
-                  library, what);
-    return false;
-}
-
-static bool find(void *handle, const char *name, void *function)
-{
-    void *address = dlsym(handle, name);
-    memcpy(function, &address, sizeof(address));
-    return address != NULL;
-}
-
-/* The handle stays open for ever: connections and threads of libcurl may outlive whoever
- * made them. */
-static bool open_library(const char *library)
-{
-    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-    if (!handle) {
-        const char *reason = dlerror();
-        return fail(library, reason ? reason : "no reason given");
-    }
-    bool found = find(handle, "curl_global_init", &global_init);
-    for (size_t i = 0; found && i < FUNCTION_COUNT; i++)
-        found = find(handle, functions[i].name, (char *)&table + functions[i].offset);
-    return found || fail(library, "it is too old");
-}
-
 static void open_any(void)
 {
-    opened = open_library("libcurl.so.4") || open_library("libcurl-gnutls.so.4");
+    struct library library = {"libcurl.so.4", "to talk to a server", "libcurl4", functions,
+                              FUNCTION_COUNT};
+    opened = library_load(&library, &table, &failure);
+    library.file = "libcurl-gnutls.so.4";
+    opened = opened || library_load(&library, &table, NULL);
 }
 
 /* On the thread that asks, not on the preloader: OpenSSL ties state to its threads, which must
@@ -95,7 +63,7 @@ static void initialise(void)
     pthread_once(&open_once, open_any);
     if (!opened)
         return;
-    initialised = global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    initialised = table.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
     if (!initialised)
         error_set(&failure, ERROR_CONFIG, "cannot initialise libcurl");
 }

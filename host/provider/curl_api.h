@@ -12,6 +12,7 @@
 #include "base/error.h"
 
 struct curl_api {
+    CURLcode (*global_init)(long);
     CURL *(*easy_init)(void);
     CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
     CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);

@@ -116,6 +116,8 @@ static bool check_dynamic(struct check *check, const struct at *at, const struct
     const struct node *target = reference->target;
     const struct scope *scope = reference->anchor ? at->scope : NULL;
     for (; scope; scope = scope->outer) {
+        if (!check_spend(check, scope->resource->anchor_count / 16))
+            return false;
         const struct anchor *anchor = resource_anchor(scope->resource, reference->anchor);
         if (anchor && anchor->dynamic)
             target = anchor->node;

@@ -187,6 +187,16 @@ bool check_members(struct check *check, const struct at *at, const struct rule *
     return check_spend(check, index / 4) && fits;
 }
 
+static bool check_other_member(struct check *check, const struct at *at, const struct rule *rule,
+                               const json_t *member, const struct place *place)
+{
+    if (!rule->as.node->never)
+        return check_node(check, rule->as.node, member, place, NULL, at->scope);
+    if (check_tells(check, place, rule->kind))
+        problem_add(&check->problems, place, "is not known");
+    return false;
+}
+
 bool check_other_members(struct check *check, const struct at *at, const struct rule *rule)
 {
     bool fits = true;
@@ -195,13 +205,7 @@ bool check_other_members(struct check *check, const struct at *at, const struct 
     json_t *member, *object = unconst(at->value);
     json_object_foreach (object, name, member) {
         struct place place = {.outer = at->place, .name = name};
-        bool fine = true;
-        if (seen_has(at->seen, index))
-            fine = true;
-        else if (!rule->as.node->never)
-            fine = check_node(check, rule->as.node, member, &place, NULL, at->scope);
-        else if (!(fine = false) && check_tells(check, &place, rule->kind))
-            problem_add(&check->problems, &place, "is not known");
+        bool fine = seen_has(at->seen, index) || check_other_member(check, at, rule, member, &place);
         seen_add(at->seen, index++);
         fits &= fine;
         if (!fine && !check_goes_on(check))

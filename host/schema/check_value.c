@@ -153,21 +153,12 @@ static bool complain_size(struct check *check, const struct at *at, const struct
     return false;
 }
 
-static size_t count_characters(const json_t *value)
-{
-    const char *string = json_string_value(value);
-    size_t length = json_string_length(value), count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)string[i] & 0xC0) != 0x80;
-    return count;
-}
-
 bool check_length(struct check *check, const struct at *at, const struct rule *rule)
 {
     bool least = rule->kind == RULE_MIN_LENGTH;
     if (!check_spend(check, json_string_length(at->value) / 256))
         return false;
-    size_t size = count_characters(at->value);
+    size_t size = utf8_count(json_string_value(at->value), json_string_length(at->value));
     return (least ? size >= rule->as.count : size <= rule->as.count) ||
            complain_size(check, at, rule, least, "characters", size);
 }

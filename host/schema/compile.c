@@ -10,6 +10,10 @@
 #include "schema/unconst.h"
 #include "schema/uri.h"
 
+/* A reference may make schemas of what is in other schemas, and looks at the names one by one:
+ * without an end to both, a schema of a megabyte could take gigabytes, and minutes. */
+enum { MAX_NODES = 100000, MAX_NAMES = 1000 };
+
 /* ---- what goes wrong ---- */
 
 static void put_escaped(struct text *out, const char *token)
@@ -129,21 +133,34 @@ const struct anchor *resource_anchor(const struct resource *resource, const char
     return anchor;
 }
 
+/* What is wrong with the document as a whole is wrong at no place in it. */
+static const struct node the_whole = {.index = NO_INDEX};
+
+static bool count_name(struct compiler *compiler)
+{
+    return compiler->name_count++ < MAX_NAMES ||
+           compile_wrong(compiler, &the_whole, NULL,
+                         "has more than %d names: \"$id\", \"$anchor\", \"$dynamicAnchor\"",
+                         MAX_NAMES);
+}
+
 static bool add_anchor(struct compiler *compiler, struct node *node, struct resource *resource,
                        const char *name, bool dynamic)
 {
-    struct anchor *anchor = compile_take(compiler, sizeof(*anchor));
+    struct anchor *anchor = count_name(compiler) ? compile_take(compiler, sizeof(*anchor)) : NULL;
     if (!anchor)
         return false;
     *anchor = (struct anchor){name, node, dynamic, resource->anchors};
     resource->anchors = anchor;
+    resource->anchor_count++;
     return true;
 }
 
 static struct resource *add_resource(struct compiler *compiler, struct node *node, const char *base,
                                      const char *id)
 {
-    struct resource *resource = compile_take(compiler, sizeof(*resource));
+    struct resource *resource =
+        count_name(compiler) ? compile_take(compiler, sizeof(*resource)) : NULL;
     if (!resource)
         return NULL;
     struct text uri = TEXT_INIT;
@@ -221,6 +238,10 @@ const struct node *compile_node(struct compiler *compiler, const json_t *json,
                           .index = spot->index};
     if (compiler->depth >= SCHEMA_DEPTH_MAX) {
         compile_wrong(compiler, node, NULL, "is nested more than %d deep", SCHEMA_DEPTH_MAX);
+        return NULL;
+    }
+    if (node->number >= MAX_NODES) {
+        compile_wrong(compiler, &the_whole, NULL, "has more than %d schemas in it", MAX_NODES);
         return NULL;
     }
     if (!array_reserve(&compiler->nodes, 1)) {

@@ -16,6 +16,7 @@ struct compiler {
     struct schema *schema;
     struct error *error;
     unsigned depth;
+    unsigned name_count;
     struct {
         struct rule *items;
         size_t count, capacity;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "schema/format.h"
+#include "schema/number.h"
 #include "schema/problem.h"
 
 #define QUOTE_BYTES 100
@@ -99,25 +100,12 @@ static json_t *number_in_string(const struct decoder *decoder, const json_t *val
     return NULL;
 }
 
-static bool read_integer(const json_t *value, int64_t *integer)
-{
-    if (json_is_integer(value)) {
-        *integer = json_integer_value(value);
-        return true;
-    }
-    double real = json_real_value(value);
-    if (!json_is_real(value) || real != floor(real) || real < -0x1p63 || real >= 0x1p63)
-        return false;
-    *integer = (int64_t)real;
-    return true;
-}
-
 static void decode_integer(struct decoder *decoder, const struct place *place,
                            const struct shape_field *field, const json_t *value, bool listed, void *to)
 {
     json_t *inner = number_in_string(decoder, value);
     int64_t integer = 0;
-    if (!read_integer(inner ? inner : value, &integer))
+    if (!number_int64(inner ? inner : value, &integer))
         must_be(decoder, place, field, MORTISE_INTEGER, value);
     else if (listed || check_limits(decoder, place, field, integer, ""))
         memcpy(to, &integer, sizeof(integer));
@@ -473,30 +461,31 @@ void *decode_arguments(const struct shape *shape, const json_t *object, struct a
 
 /* ---- what an author wrote ---- */
 
-bool decode_fits_field(const struct shape *shape, const struct shape_field *field,
-                       const json_t *value, struct error *error)
+/* `field` NULL: the value is that of the whole struct. */
+static bool fits(const struct shape *shape, const struct shape_field *field, const json_t *value,
+                 struct error *error)
 {
     struct arena memory;
     arena_init(&memory, NULL, 0);
     struct decoder decoder = {
         .memory = &memory, .exact = true, .problems.subject = PROBLEM_EXAMPLE};
-    struct place at = {.name = field->name};
     char *to = take(&decoder, shape->struct_size);
-    if (to)
-        decode_value(&decoder, &at, field, value, to + field->offset);
+    if (to && field)
+        decode_value(&decoder, &(struct place){.name = field->name}, field, value,
+                     to + field->offset);
+    else if (to)
+        decode_record(&decoder, NULL, shape, value, to);
     arena_release(&memory);
     return problems_settle(&decoder.problems, error);
 }
 
+bool decode_fits_field(const struct shape *shape, const struct shape_field *field,
+                       const json_t *value, struct error *error)
+{
+    return fits(shape, field, value, error);
+}
+
 bool decode_fits(const struct shape *shape, const json_t *object, struct error *error)
 {
-    struct arena memory;
-    arena_init(&memory, NULL, 0);
-    struct decoder decoder = {
-        .memory = &memory, .exact = true, .problems.subject = PROBLEM_EXAMPLE};
-    char *to = take(&decoder, shape->struct_size);
-    if (to)
-        decode_record(&decoder, NULL, shape, object, to);
-    arena_release(&memory);
-    return problems_settle(&decoder.problems, error);
+    return fits(shape, NULL, object, error);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "schema/format_net.h"
 
 static bool is_digit(char c)
@@ -11,7 +12,7 @@ static bool is_digit(char c)
 
 static bool is_hex(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return hex_value(c) >= 0;
 }
 
 /* `count` digits as a number; -1: they are none. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hex.h"
+
 #define MAX_HOSTNAME ((size_t)253)
 #define MAX_LABEL    ((size_t)63)
 #define MAX_LOCAL    ((size_t)64)
@@ -19,7 +21,7 @@ static bool is_letter(char c)
 
 static bool is_hex(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return hex_value(c) >= 0;
 }
 
 static bool is_among(char c, const char *set)

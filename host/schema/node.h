@@ -159,6 +159,7 @@ struct resource {
     const char *uri;
     const struct node *root;
     const struct anchor *anchors;
+    size_t anchor_count;
     struct resource *next;
 };
 

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 /* What \s is besides the spaces of ASCII: the separators, and the byte order mark. */
 #define MORE_SPACE "\\p{Z}\xEF\xBB\xBF"
 
@@ -112,17 +114,10 @@ static size_t category(const struct reader *reader, struct text *out)
 /* The value of \uXXXX; 0: it is none. */
 static unsigned unit(const char *data, size_t length)
 {
-    unsigned value = 0;
     if (length < 6 || data[0] != '\\' || data[1] != 'u')
         return 0;
-    for (size_t i = 2; i < 6; i++) {
-        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-        const char *digit = data[i] ? strchr(digits, data[i]) : NULL;
-        if (!digit)
-            return 0;
-        value = value * 16 + (unsigned)((digit - digits) % 16);
-    }
-    return value;
+    int high = hex_byte(data + 2), low = hex_byte(data + 4);
+    return high < 0 || low < 0 ? 0 : (unsigned)(high * 256 + low);
 }
 
 static size_t surrogates(const struct reader *reader, struct text *out)

@@ -1,12 +1,9 @@
 #include "schema/pcre2_api.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
-#define LIBRARY "libpcre2-8.so.0"
+#include "base/library.h"
 
 /* Every member of struct pcre2_api; the functions are called pcre2_NAME_8. */
 #define FUNCTIONS(X)                                                                               \
@@ -28,10 +25,7 @@
     X(match)                                                                                       \
     X(get_error_message)
 
-static const struct {
-    const char *name;
-    size_t offset;
-} functions[] = {
+static const struct library_function functions[] = {
 #define X(name) {"pcre2_" #name "_8", offsetof(struct pcre2_api, name)},
     FUNCTIONS(X)
 #undef X
@@ -41,36 +35,17 @@ static const struct {
 _Static_assert(sizeof(struct pcre2_api) == FUNCTION_COUNT * sizeof(void (*)(void)),
                "every member of struct pcre2_api is in FUNCTIONS");
 
+static const struct library library = {"libpcre2-8.so.0", "for the patterns of schemas",
+                                       "libpcre2-8-0", functions, FUNCTION_COUNT};
+
 static struct pcre2_api table;
 static bool opened;
 static struct error failure = ERROR_INIT;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void fail(const char *what)
-{
-    error_set(&failure, ERROR_CONFIG,
-              "cannot load '" LIBRARY "', which is needed for the patterns of schemas: %s; install "
-              "it with 'sudo apt-get install libpcre2-8-0'",
-              what);
-}
-
-/* The handle stays open for ever. */
 static void open_library(void)
 {
-    void *handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    if (!handle) {
-        const char *reason = dlerror();
-        fail(reason ? reason : "no reason given");
-        return;
-    }
-    opened = true;
-    for (size_t i = 0; opened && i < FUNCTION_COUNT; i++) {
-        void *address = dlsym(handle, functions[i].name);
-        memcpy((char *)&table + functions[i].offset, &address, sizeof(address));
-        opened = address != NULL;
-    }
-    if (!opened)
-        fail("it is too old");
+    opened = library_load(&library, &table, &failure);
 }
 
 const struct pcre2_api *pcre2_api(struct error *error)

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "schema/compile.h"
 #include "schema/uri.h"
 
@@ -65,19 +66,12 @@ static const struct node *node_at(struct compiler *compiler, const json_t *json,
 
 /* ---- fragments ---- */
 
-static int hex(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *digit = c ? strchr(digits, c) : NULL;
-    return digit ? (int)((digit - digits) % 16) : -1;
-}
-
 static void decode_percent(const char *from, struct text *out)
 {
     for (; *from; from++) {
-        bool encoded = from[0] == '%' && hex(from[1]) >= 0 && hex(from[2]) >= 0;
-        text_putc(out, encoded ? (char)(hex(from[1]) * 16 + hex(from[2])) : *from);
-        if (encoded)
+        int byte = from[0] == '%' ? hex_byte(from + 1) : -1;
+        text_putc(out, byte >= 0 ? (char)byte : *from);
+        if (byte >= 0)
             from += 2;
     }
 }

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define ROOM_WAIT_NS 100000000L /* F44 */
+#include "base/clock.h"
+
+#define ROOM_WAIT_MS 100 /* F44 */
 
 struct batch *batch_new(size_t count)
 {
@@ -43,15 +44,9 @@ void batch_unref(struct batch *batch)
 /* Waits for a consumer that is slow, but not again and again for one that takes nothing. */
 static bool take_room(struct batch *batch)
 {
-    struct timespec until;
     pthread_mutex_lock(&batch->lock);
     if (batch->queued >= BATCH_PROGRESS_MAX && !batch->stalled) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += ROOM_WAIT_NS;
-        if (until.tv_nsec >= 1000000000L) {
-            until.tv_sec++;
-            until.tv_nsec -= 1000000000L;
-        }
+        const struct timespec until = clock_after_ms(ROOM_WAIT_MS);
         while (batch->queued >= BATCH_PROGRESS_MAX && !batch->stalled)
             batch->stalled = pthread_cond_clockwait(&batch->room, &batch->lock, CLOCK_MONOTONIC,
                                                     &until) != 0;

@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include "base/clock.h"
 #include "tool/call_private.h"
 
@@ -8,13 +6,7 @@
 
 static void wait_a_slice_locked(struct call *call)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += SLICE_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
+    const struct timespec until = clock_after_ms(SLICE_MS);
     pthread_cond_clockwait(&call->changed, &call->lock, CLOCK_MONOTONIC, &until);
 }
 

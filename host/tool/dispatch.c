@@ -241,9 +241,8 @@ static void ask_after(struct run *run, size_t i)
         fail_memory(result);
         return;
     }
-    const char *before = seen->result.data;
     hooks_post_tool_call(run->dispatch->hooks, seen, &outcome);
-    result->is_json &= seen->result.data == before;
+    result->is_json = result->is_json && !seen->is_edited;
     take_back(result, seen);
     if (outcome.failed || outcome.verdict != MORTISE_CONTINUE)
         stop_by_hook(run, &outcome);

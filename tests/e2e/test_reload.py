@@ -1,4 +1,5 @@
 """Plugins that change under a chat or a run: R4, SIGHUP, /reload and --watch."""
+import json
 import os
 import shutil
 import signal
@@ -195,6 +196,38 @@ class Run(Case):
         self.assertEqual(results, ["waited as version 1", "version 2"], done)
         self.assertEqual([event["text"] for event in done.of_type("status")],
                          [f"reload: replaced version 1 by version 2 ({self.path})"])
+
+    def counted(self):
+        """How many calls of each tool are on the plugin's account, over all runs."""
+        done = self.check(self.mortise("-P", self.plugins, "--json", "plugins", "show", "version"), 0)
+        return {tool["tool"]: tool["calls"] for tool in json.loads(done.out)["account"]}
+
+    def test_no_call_is_lost_to_a_reload(self):
+        """Those of the version before count for this run, and for the plugin."""
+        self.put(1)
+        run, mark = self.start_waiting("--json")
+        self.put(2)
+        run.send_signal(signal.SIGHUP)
+        time.sleep(0.05)
+        self.file(mark, "")
+        done = self.check(self.finish(run), 0)
+        self.assertIn("version 2", done.out)
+        self.assertEqual({tool["name"]: tool["calls"] for tool in done.events[-1]["tools"]},
+                         {"version": 1, "wait_for": 1})
+        self.assertEqual(self.counted(), {"version": 1, "wait_for": 1})
+
+    def test_a_call_of_a_plugin_that_is_gone_counts(self):
+        self.put(1)
+        run, mark = self.start_waiting("--json")
+        os.unlink(self.path)
+        run.send_signal(signal.SIGHUP)
+        time.sleep(0.05)
+        self.file(mark, "")
+        done = self.check(self.finish(run), 0)
+        self.assertIn("Tool 'version' not found", done.out)
+        self.assertEqual([tool["name"] for tool in done.events[-1]["tools"]], ["wait_for"])
+        self.put(2)
+        self.assertEqual(self.counted(), {"wait_for": 1})
 
     def test_watching(self):
         self.put(1)

@@ -12,6 +12,7 @@
 
 #include "../unit/base/failing.h"
 #include "folder.h"
+#include "plugin/account.h"
 #include "plugin/set.h"
 #include "tool/call.h"
 
@@ -477,6 +478,56 @@ static void two_that_are_loaded_share_no_object(void **state)
     answers("version", "v2");
 }
 
+/* ---- what was counted ---- */
+
+static int64_t counted(const char *plugin, const char *own_name, const char *name)
+{
+    struct registry *registry = plugin_set_registry(set);
+    struct counted found;
+    struct account_sum sum;
+    int64_t calls = -1;
+    for (size_t i = 0; registry_counted(registry, i, &found); i++) {
+        if (strcmp(found.plugin, plugin) != 0 || strcmp(found.own_name, own_name) != 0)
+            continue;
+        assert_int_equal(calls, -1); /* each once */
+        assert_string_equal(found.name, name);
+        account_read(found.account, &sum);
+        calls = sum.calls;
+    }
+    registry_unref(registry);
+    return calls;
+}
+
+/* R4: a call is counted once, whatever became of its tool since. */
+static void no_call_is_lost(void **state)
+{
+    (void)state;
+    put(V1, "version.so");
+    load_folder();
+    struct registry *first = plugin_set_registry(set);
+    answers("version", "v1");
+    put(V2, "version.so");
+    reload_tells("replaced version.so\n");
+    answers("version", "v2");
+    assert_int_equal(counted("version", "version", "version"), 2);
+    answers_in(first, "version", "v1"); /* one that was in flight */
+    assert_int_equal(counted("version", "version", "version"), 3);
+    registry_unref(first);
+    configured = "{\"prefix\":\"my_\"}";
+    reload_tells("replaced version.so\n");
+    answers("my_version", "v2");
+    assert_int_equal(counted("version", "version", "my_version"), 4);
+    unlink(in_root("version.so"));
+    reload_tells("removed version.so\n");
+    reload_tells("");
+    assert_int_equal(counted("version", "version", "my_version"), 4);
+    configured = "{}";
+    put(V1, "version.so");
+    reload_tells("added version.so\n");
+    answers("version", "v1");
+    assert_int_equal(counted("version", "version", "version"), 5);
+}
+
 /* ---- no memory ---- */
 
 /* Whatever allocation fails: nothing is lost, and it can be tried again. */
@@ -485,7 +536,9 @@ static void without_memory_nothing_is_lost(void **state)
     (void)state;
     copy(V1, "version.so");
     copy(VERSIONS "/left_a.so", "left.so");
+    copy(VERSIONS "/right_b.so", "right.so");
     load_folder();
+    unlink(in_root("right.so")); /* the account of its tool is kept */
     int failed = 1;
     for (int allowed = 0; failed; allowed++) {
         bool second = allowed % 2;
@@ -529,6 +582,7 @@ int main(void)
         TEST(links_and_copies),
         TEST(going_to_and_fro_maps_nothing_new),
         TEST(two_that_are_loaded_share_no_object),
+        TEST(no_call_is_lost),
         TEST(without_memory_nothing_is_lost),
 #undef TEST
     };

@@ -75,7 +75,7 @@ static bool serve_one(struct loopback *loopback, int fd)
                         sizeof(*loopback->bodies)),
              "memory");
         struct text *body = &loopback->bodies[loopback->count++];
-        text_init(body);
+        *body = (struct text)TEXT_INIT;
         if (ok)
             text_append(body, received.data + head, length);
         if (ok)

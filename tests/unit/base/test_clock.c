@@ -30,6 +30,18 @@ static void test_milliseconds_are_of_the_same_clock(void **state)
     assert_true(before <= now && now <= after);
 }
 
+static void test_a_moment_to_come(void **state)
+{
+    (void)state;
+    for (int64_t ms = 0; ms < 5000; ms += 7) {
+        int64_t before_ns = clock_ns();
+        struct timespec when = clock_after_ms(ms);
+        int64_t when_ns = (int64_t)when.tv_sec * 1000000000 + when.tv_nsec - ms * 1000000;
+        assert_in_range(when.tv_nsec, 0, 999999999);
+        assert_true(before_ns <= when_ns && when_ns <= clock_ns());
+    }
+}
+
 static void test_date(void **state)
 {
     (void)state;
@@ -43,6 +55,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_goes_back),
         cmocka_unit_test(test_milliseconds_are_of_the_same_clock),
+        cmocka_unit_test(test_a_moment_to_come),
         cmocka_unit_test(test_date),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

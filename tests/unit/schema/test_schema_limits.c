@@ -25,6 +25,14 @@ static char *nest(const char *before, const char *middle, const char *after, siz
     return text_take(&text, NULL);
 }
 
+static void put_numbers(struct text *out, int count)
+{
+    text_putc(out, '[');
+    for (int i = 0; i < count; i++)
+        text_printf(out, "%s%d", i ? "," : "", i);
+    text_putc(out, ']');
+}
+
 static void expect_within(const char *schema, const char *value, const char *message)
 {
     int64_t begin_ms = thread_ms();
@@ -76,6 +84,62 @@ static void test_long_chain(void **state)
     text_release(&text);
 }
 
+/* Each reference makes schemas anew of what the one before had inside. */
+static void test_schemas_from_within(void **state)
+{
+    (void)state;
+    struct text text = TEXT_INIT, path = TEXT_INIT;
+    char *before = nest("{\"properties\":{\"a\":", "{\"anyOf\":[{}", "", 60);
+    char *after = nest("", "]}", "}}", 60);
+    text_printf(&text, "{\"x\":%s", before);
+    for (int i = 0; i < 2500; i++)
+        text_puts(&text, ",{}");
+    text_printf(&text, "%s,\"allOf\":[", after);
+    for (int depth = 60; depth >= 0; depth--) {
+        text_reset(&path);
+        for (int i = 0; i < depth; i++)
+            text_puts(&path, "/properties/a");
+        text_printf(&text, "{\"$ref\":\"#/x%s\"}%s", text_cstr(&path), depth ? "," : "]}");
+    }
+    expect_refused(text_cstr(&text), "it has more than 100000 schemas in it");
+    text_release(&text);
+    text_release(&path);
+    free(before);
+    free(after);
+}
+
+static void test_many_names(void **state)
+{
+    (void)state;
+    struct text text = TEXT_INIT;
+    text_puts(&text, "{\"$defs\":{");
+    for (int i = 0; i < 1100; i++)
+        text_printf(&text, "%s\"a%d\":{\"$anchor\":\"a%d\"}", i ? "," : "", i, i);
+    text_puts(&text, "}}");
+    expect_refused(text_cstr(&text), "it has more than 1000 names: \"$id\", \"$anchor\", "
+                                     "\"$dynamicAnchor\"");
+    text_release(&text);
+}
+
+/* Each step looks for a name among all, in each resource on the way here. */
+static void test_names_that_are_looked_for(void **state)
+{
+    (void)state;
+    struct text schema = TEXT_INIT, list = TEXT_INIT;
+    text_puts(&schema, "{\"$dynamicAnchor\":\"n\",\"items\":{\"$dynamicRef\":\"#n\"},\"$defs\":{");
+    for (int i = 0; i < 990; i++)
+        text_printf(&schema, "%s\"a%d\":{\"$anchor\":\"a%d\"}", i ? "," : "", i, i);
+    text_puts(&schema, "}}");
+    put_numbers(&list, 100000);
+    expect_within(text_cstr(&schema), text_cstr(&list), TOO_MUCH);
+    text_release(&list);
+    text_reset(&list);
+    put_numbers(&list, 10000);
+    expect_within(text_cstr(&schema), text_cstr(&list), "");
+    text_release(&schema);
+    text_release(&list);
+}
+
 static void test_equal_values(void **state)
 {
     (void)state;
@@ -85,14 +149,6 @@ static void test_equal_values(void **state)
     expect_within("{\"uniqueItems\":true}", text_cstr(&pair), TOO_MUCH);
     text_release(&pair);
     free(deep);
-}
-
-static void put_numbers(struct text *out, int count)
-{
-    text_putc(out, '[');
-    for (int i = 0; i < count; i++)
-        text_printf(out, "%s%d", i ? "," : "", i);
-    text_putc(out, ']');
 }
 
 static void test_many_items(void **state)
@@ -266,6 +322,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_long_chain),
+        cmocka_unit_test(test_schemas_from_within),
+        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(test_names_that_are_looked_for),
         cmocka_unit_test(test_equal_values),
         cmocka_unit_test(test_many_items),
         cmocka_unit_test(test_doubling),

@@ -189,6 +189,44 @@ static void test_edited_results(void **state)
     scene_release(&scene);
 }
 
+static mortise_status list(const mortise_tool *self, mortise_call *call, const void *args)
+{
+    (void)self, (void)args;
+    return call->ops->reply(call, MORTISE_JSON_RESULT, "[1,2,3]", 7);
+}
+FAKE_TOOL(list, 0, .input_schema = "{\"type\":\"object\"}");
+
+static int edits;
+
+/* As often as is asked, each as long as what was there: memory is used again. */
+static mortise_verdict edit_often(void *state, mortise_hook *hook,
+                                  const mortise_post_tool_call *event)
+{
+    (void)state, (void)event;
+    for (int i = 0; i < edits; i++)
+        hook->ops->set_result(hook, false, "no list", 7);
+    return MORTISE_CONTINUE;
+}
+
+/* What a hook wrote is text, wherever it lies. */
+static void test_edited_json(void **state)
+{
+    (void)state;
+    static const mortise_tool *const lists[] = {&list_tool, NULL};
+    static const mortise_hooks often = {
+        .size = sizeof(often), .name = "often", .post_tool_call = edit_often};
+    static const mortise_hooks *const one[] = {&often, NULL};
+    for (edits = 0; edits < 4; edits++) {
+        struct scene scene;
+        scene_init(&scene, lists, one);
+        scene_call(&scene, "c1", "list", "{}");
+        assert_int_equal(scene_run(&scene), DISPATCH_DONE);
+        assert_string_equal(scene_text(&scene, 0), edits ? "no list" : "[1,2,3]");
+        assert_true(scene.calls[0].result.is_json == !edits);
+        scene_release(&scene);
+    }
+}
+
 /* W71, D4: results that exist are kept, what has not started never will. */
 static void test_abort_after(void **state)
 {
@@ -280,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_pause_before),
         cmocka_unit_test(test_failures_let_nothing_through),
         cmocka_unit_test(test_edited_results),
+        cmocka_unit_test(test_edited_json),
         cmocka_unit_test(test_abort_after),
         cmocka_unit_test(test_failure_after),
         cmocka_unit_test(test_who_is_asked),
