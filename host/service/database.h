@@ -65,7 +65,8 @@ struct sqlite_db *database_take(struct database *database, bool lasts, struct er
 struct sqlite_db *database_take_words(struct database *database, struct error *error);
 void database_give(struct database *database);
 
-/* Removes the state of an owner from the file at `path`, if that is there. */
-bool database_forget(const char *path, const char *owner, struct error *error);
+/* Removes the state of an owner from the file at `path`, if that is there.  *any is set when there
+ * was some. */
+bool database_forget(const char *path, const char *owner, bool *any, struct error *error);
 
 #endif
