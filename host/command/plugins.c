@@ -23,12 +23,14 @@ static void put_account(struct text *line, const struct registry *registry,
 {
     const struct tool *tool;
     struct account_sum sum;
+    bool any = false;
     json_put_key(line, "account");
     text_putc(line, '[');
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++) {
         if (tool->plugin != plugin || !account_of(book, tool, &sum))
             continue;
-        text_puts(line, line->data[line->length - 1] == '[' ? "{" : ",{");
+        text_puts(line, any ? ",{" : "{");
+        any = true;
         json_put_string(line, "tool", tool->name);
         account_put_json(line, &sum);
         text_putc(line, '}');
