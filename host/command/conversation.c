@@ -297,7 +297,7 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     c->pool = pool_new(POOL_THREADS);
     if (!c->cancel || !c->pool)
         return error_memory(error);
-    if (!caller_init(&c->caller, app, error))
+    if (!app_context_init(&c->caller, app, error))
         return false;
     c->caller.context.session = conversation_session(c);
     signals_watch(c->cancel);
@@ -382,7 +382,7 @@ void conversation_release(struct conversation *c)
     if (c->store)
         store_journal_release(&c->journal);
     store_close(c->store);
-    caller_release(&c->caller);
+    app_context_release(&c->caller);
     print_release(&c->print);
     jsonl_release(&c->jsonl);
     text_release(&c->model);

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "command/account.h"
-#include "command/caller.h"
+#include "command/app_context.h"
 #include "command/command.h"
 #include "command/signals.h"
 #include "command/tool_view.h"
@@ -112,7 +112,7 @@ struct hand_call {
     struct timeline timeline;
     struct print print;
     struct jsonl jsonl;
-    struct caller caller;
+    struct app_context caller;
     char id[ID_SIZE], invocation[ID_SIZE];
     struct text arguments;
     struct dispatch_call call;
@@ -130,7 +130,7 @@ static bool start_call(struct hand_call *hand, struct error *error)
     hand->cancel = cancel_new();
     if (!hand->pool || !hand->cancel)
         return error_memory(error);
-    if (!caller_init(&hand->caller, app, error))
+    if (!app_context_init(&hand->caller, app, error))
         return false;
     id_make(hand->id, "call");
     id_make(hand->invocation, "run");
@@ -273,7 +273,7 @@ static int call(struct app *app, struct registry *registry, const char *name, co
         registry_ref(registry); /* a tool that did not stop still uses it */
     signals_forget(hand.cancel);
     cancel_unref(hand.cancel);
-    caller_release(&hand.caller);
+    app_context_release(&hand.caller);
     print_release(&hand.print);
     jsonl_release(&hand.jsonl);
     timeline_release(&hand.timeline);

@@ -26,13 +26,16 @@ struct account_sum {
     int64_t times[ACCOUNT_BUCKETS];
 };
 
-/* Zeroed memory is an empty one. */
+/* Of a tool, and of what takes its place when its plugin is loaded anew. */
 struct account {
+    atomic_uint references;
     atomic_int_least64_t calls, errors, total_ns, max_ns, bytes_in, bytes_out, progress_dropped;
     _Atomic(atomic_int_least64_t *) times; /* NULL until a call took time */
     struct account_sum *taken;             /* by account_take(); NULL: nothing */
 };
-void account_release(struct account *account);
+struct account *account_new(void); /* NULL: no memory */
+struct account *account_ref(struct account *account);
+void account_unref(struct account *account); /* NULL is fine */
 
 struct account_call {
     bool success;

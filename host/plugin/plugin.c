@@ -49,7 +49,7 @@ static void close_face(mortise_plugin *face)
 
 static void release_tool(struct tool *tool)
 {
-    account_release(tool->account);
+    account_unref(tool->account);
     gate_free(tool->gate);
     meta_release(tool);
 }
@@ -110,17 +110,16 @@ static bool read_tools(struct plugin *plugin, struct error *error)
 {
     size_t count = plugin->face->tool_count;
     struct tool *tools = arena_alloc(&plugin->memory, count * sizeof(*tools));
-    struct account *accounts = arena_alloc(&plugin->memory, count * sizeof(*accounts));
     plugin->tools = arena_alloc(&plugin->memory, count * sizeof(*plugin->tools));
-    if (!tools || !accounts || !plugin->tools)
+    if (!tools || !plugin->tools)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
         struct tool *tool = &tools[i];
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
-        tool->account = &accounts[i];
         plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
-        if ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new()))
+        if (!(tool->account = account_new()) ||
+            ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new())))
             return error_memory(error);
     }
     return true;
@@ -170,4 +169,27 @@ bool plugin_read(struct plugin *plugin, struct error *error)
         return false;
     warn_of_missing_schemas(plugin);
     return true;
+}
+
+/* NULL: there was none.  Most are where they were. */
+static const struct tool *find_own(const struct plugin *plugin, const char *own_name, size_t at)
+{
+    for (size_t i = 0; i < plugin->tool_count; i++) {
+        const struct tool *tool = plugin->tools[(at + i) % plugin->tool_count];
+        if (strcmp(tool->own_name, own_name) == 0)
+            return tool;
+    }
+    return NULL;
+}
+
+void plugin_succeed(struct plugin *plugin, const struct plugin *before)
+{
+    for (size_t i = 0; i < plugin->tool_count; i++) {
+        struct tool *tool = plugin->tools[i];
+        const struct tool *earlier = find_own(before, tool->own_name, i);
+        if (!earlier)
+            continue;
+        account_unref(tool->account);
+        tool->account = account_ref(earlier->account);
+    }
 }

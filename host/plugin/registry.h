@@ -78,6 +78,9 @@ void plugin_unref(struct plugin *plugin);
 /* Takes in what plugin->face says of itself, its tools and its hooks, with plugin->config, once.
  * Checks metas, shapes, names, flags; after a failure it can only be let go. */
 bool plugin_read(struct plugin *plugin, struct error *error);
+/* Before any call: it takes the place of another one, so its tools go on with the accounts of that
+ * one's, as far as they have the same names. */
+void plugin_succeed(struct plugin *plugin, const struct plugin *before);
 
 struct refusal {
     char *path;

@@ -340,6 +340,16 @@ static struct registry *put_in_order(struct reload *reload)
     return registry;
 }
 
+/* What the versions before have counted is not lost. */
+static void succeed(struct reload *reload)
+{
+    for (size_t i = 0; i < reload->found.count; i++) {
+        const struct candidate *candidate = reload->found.items[i];
+        if (candidate->made && candidate->old)
+            plugin_succeed(candidate->made, candidate->old);
+    }
+}
+
 struct registry *reload_build(struct reload *reload, struct error *error)
 {
     struct registry *registry = NULL;
@@ -354,8 +364,10 @@ struct registry *reload_build(struct reload *reload, struct error *error)
     settle(reload);
     if (!reload->no_memory)
         registry = put_in_order(reload);
-    if (!reload->no_memory)
+    if (!reload->no_memory) {
+        succeed(reload);
         return registry;
+    }
     registry_unref(registry);
     error_memory(error);
     return NULL;

@@ -27,15 +27,15 @@ static void count(struct account *account, bool success, int64_t ns)
 static void test_sums(void **state)
 {
     (void)state;
-    struct account account = {0};
+    struct account *account = account_new();
     struct account_sum sum;
-    assert_false(account_is_due(&account));
-    assert_false(account_take(&account, &sum));
-    count(&account, true, 1000);
-    count(&account, false, 5000);
-    count(&account, false, 0); /* refused */
-    account_drop_progress(&account, 77);
-    assert_true(account_take(&account, &sum));
+    assert_false(account_is_due(account));
+    assert_false(account_take(account, &sum));
+    count(account, true, 1000);
+    count(account, false, 5000);
+    count(account, false, 0); /* refused */
+    account_drop_progress(account, 77);
+    assert_true(account_take(account, &sum));
     assert_int_equal(sum.calls, 3);
     assert_int_equal(sum.errors, 2);
     assert_int_equal(sum.total_ns, 6000);
@@ -43,18 +43,18 @@ static void test_sums(void **state)
     assert_int_equal(sum.bytes_in, 9);
     assert_int_equal(sum.bytes_out, 15);
     assert_int_equal(sum.progress_dropped, 77);
-    assert_false(account_take(&account, &sum)); /* it was taken */
-    count(&account, true, 100);
-    assert_true(account_take(&account, &sum));
+    assert_false(account_take(account, &sum)); /* it was taken */
+    count(account, true, 100);
+    assert_true(account_take(account, &sum));
     assert_int_equal(sum.calls, 1);
     assert_int_equal(sum.max_ns, 100);
-    count(&account, true, 7);
-    account_read(&account, &sum); /* all that there ever was */
+    count(account, true, 7);
+    account_read(account, &sum); /* all that there ever was */
     assert_int_equal(sum.calls, 5);
     assert_int_equal(sum.errors, 2);
     assert_int_equal(sum.total_ns, 6107);
     assert_int_equal(sum.max_ns, 5000);
-    account_release(&account);
+    account_unref(account);
 }
 
 static double off_by(int64_t told, int64_t wanted)
@@ -68,16 +68,16 @@ static void test_times_are_told_well(void **state)
 {
     (void)state;
     for (int64_t ns = 1; ns < INT64_C(2000000000000); ns += ns / 7 + 1) {
-        struct account account = {0};
+        struct account *account = account_new();
         struct account_sum sum;
         for (int i = 0; i < 3; i++)
-            count(&account, true, ns);
-        count(&account, true, ns * 2);
-        account_read(&account, &sum);
+            count(account, true, ns);
+        count(account, true, ns * 2);
+        account_read(account, &sum);
         assert_true(off_by(account_quantile_ns(&sum, 0.5), ns) < 0.05);
         assert_true(off_by(account_quantile_ns(&sum, 1), ns * 2) < 0.05);
         assert_int_equal(sum.max_ns, ns * 2);
-        account_release(&account);
+        account_unref(account);
     }
 }
 
@@ -85,22 +85,22 @@ static void test_times_are_told_well(void **state)
 static void test_quantiles(void **state)
 {
     (void)state;
-    struct account account = {0};
+    struct account *account = account_new();
     struct account_sum sum;
-    account_read(&account, &sum);
+    account_read(account, &sum);
     assert_int_equal(account_quantile_ns(&sum, 0.5), 0);
     for (int64_t ms = 1000; ms >= 1; ms--)
-        count(&account, true, ms * 1000000);
-    account_read(&account, &sum);
+        count(account, true, ms * 1000000);
+    account_read(account, &sum);
     assert_true(off_by(account_quantile_ns(&sum, 0.50), INT64_C(500000000)) < 0.05);
     assert_true(off_by(account_quantile_ns(&sum, 0.99), INT64_C(990000000)) < 0.05);
     assert_true(account_quantile_ns(&sum, 0.99) <= sum.max_ns);
     /* what is longer than the longest bucket */
-    count(&account, true, INT64_MAX / 2);
-    account_read(&account, &sum);
+    count(account, true, INT64_MAX / 2);
+    account_read(account, &sum);
     assert_int_equal(sum.max_ns, INT64_MAX / 2);
     assert_true(account_quantile_ns(&sum, 1) > INT64_C(4000000000000));
-    account_release(&account);
+    account_unref(account);
 }
 
 static void *count_many(void *account)
@@ -113,18 +113,18 @@ static void *count_many(void *account)
 static void test_threads(void **state)
 {
     (void)state;
-    static struct account account;
+    struct account *account = account_new();
     struct account_sum sum, taken = {0};
     pthread_t threads[8];
     int64_t in_buckets = 0;
     for (int i = 0; i < 8; i++)
-        pthread_create(&threads[i], NULL, count_many, &account);
+        pthread_create(&threads[i], NULL, count_many, account);
     for (int i = 0; i < 50; i++) /* while they count */
-        if (account_take(&account, &sum))
+        if (account_take(account, &sum))
             account_sum_add(&taken, &sum);
     for (int i = 0; i < 8; i++)
         pthread_join(threads[i], NULL);
-    if (account_take(&account, &sum))
+    if (account_take(account, &sum))
         account_sum_add(&taken, &sum);
     for (size_t i = 0; i < ACCOUNT_BUCKETS; i++)
         in_buckets += taken.times[i];
@@ -133,9 +133,24 @@ static void test_threads(void **state)
     assert_int_equal(in_buckets, 40000);
     assert_int_equal(taken.max_ns, 5000);
     assert_int_equal(taken.total_ns, INT64_C(8) * 5000 * 5001 / 2);
-    account_read(&account, &sum);
+    account_read(account, &sum);
     assert_memory_equal(&sum, &taken, sizeof(sum));
-    account_release(&account);
+    account_unref(account);
+}
+
+/* A reload hands it on while calls of the version before still count. */
+static void test_it_is_shared(void **state)
+{
+    (void)state;
+    struct account *account = account_new();
+    struct account_sum sum;
+    assert_ptr_equal(account_ref(account), account);
+    account_unref(account);
+    count(account, true, 5);
+    account_read(account, &sum);
+    assert_int_equal(sum.calls, 1);
+    account_unref(account);
+    account_unref(NULL);
 }
 
 static void test_sums_do_not_overflow(void **state)
@@ -150,16 +165,16 @@ static void test_sums_do_not_overflow(void **state)
 static void test_no_memory_for_times(void **state)
 {
     (void)state;
-    struct account account = {0};
+    struct account *account = account_new();
     struct account_sum sum;
     fail_after(0);
-    count(&account, true, 500);
-    assert_false(account_take(&account, &sum));
+    count(account, true, 500);
+    assert_false(account_take(account, &sum));
     assert_true(fail_never());
-    assert_true(account_take(&account, &sum));
+    assert_true(account_take(account, &sum));
     assert_int_equal(sum.calls, 1);
     assert_int_equal(sum.total_ns, 500);
-    account_release(&account);
+    account_unref(account);
 }
 
 /* ---- the file ---- */
@@ -408,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_times_are_told_well),
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_it_is_shared),
         cmocka_unit_test(test_sums_do_not_overflow),
         cmocka_unit_test(test_no_memory_for_times),
         ON_DISK(test_file_adds_up),
