@@ -9,9 +9,9 @@
 
 static void list_loaded(struct app *app, const struct plugin *plugin)
 {
-    output_printf(&app->out, "%s %s  %zu tool%s, %zu hook%s  ", plugin->name,
-                  plugin->version ? plugin->version : "", plugin->tool_count,
-                  plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
+    output_printf(&app->out, "%s%s%s  %zu tool%s, %zu hook%s  ", plugin->name,
+                  plugin->version ? " " : "", plugin->version ? plugin->version : "",
+                  plugin->tool_count, plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
                   plugin->hook_count == 1 ? "" : "s");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
     output_own(&app->out, "\n");
@@ -116,7 +116,7 @@ static void show_plugin(struct app *app, const struct registry *registry,
 {
     const struct tool *tool;
     const struct hook *hook;
-    output_printf(&app->out, "%s %s\nfile     ", plugin->name,
+    output_printf(&app->out, "%s%s%s\nfile     ", plugin->name, plugin->version ? " " : "",
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
     output_own(&app->out, "\n");
