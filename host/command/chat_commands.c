@@ -143,7 +143,9 @@ static void sessions(struct chat *chat, const char *operand)
 static void resume(struct chat *chat, const char *operand)
 {
     struct error error;
-    if (*operand) {
+    const char *own = conversation_session(chat->conversation);
+    bool is_other = *operand && !(own && strcmp(operand, own) == 0);
+    if (is_other) {
         struct conversation *other = chat_conversation_new(chat->app, operand, &error);
         if (!other) {
             tell_error(chat, &error);

@@ -548,6 +548,13 @@ class Kept(Case):
             self.assertEqual(lines.read(), "noted\n" * 2)
         self.assertEqual([row["state"] for row in self.sessions()], ["idle"])
 
+    def test_resume_of_the_chat_itself(self):
+        """By its own name as without one: it is not busy with itself."""
+        done = self.mortise("--session", "trip", "-m", self.script({"text": "an answer"}), "chat",
+                            input="go\n/resume trip\n/resume\n")
+        self.check(done, 2)
+        self.assertEqual(done.err.count("session 'trip' has nothing to resume"), 2, done)
+
     def test_stopped_and_resumed_in_the_chat(self):
         """Ctrl-C, and then /resume without a name."""
         model = self.script({"text": "word " * 2000, "delay_ms": 20},
