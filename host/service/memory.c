@@ -140,8 +140,10 @@ static bool find_in_index(struct search *search, const struct memory_term *term,
     text_putc(&phrase, '"');
     text_append(&phrase, term->text, term->length);
     text_putc(&phrase, '"');
-    if (phrase.failed)
+    if (phrase.failed) {
+        text_release(&phrase);
         return error_memory(error);
+    }
     struct sqlite_run run = sqlite_run_begin(search->db, DATABASE_WORDS_FIND);
     sqlite_bind_bytes(&run, phrase.data, phrase.length);
     sqlite_bind_string(&run, search->owner.data);
