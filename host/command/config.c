@@ -41,7 +41,7 @@ static void show(struct app *app, enum setting_id id, const char *value)
 int command_config(struct app *app, int count, char **operands)
 {
     if (count > 1 || (count == 1 && strcmp(operands[0], "show") != 0))
-        return command_usage(app, "config", "unknown words after 'config'");
+        return command_usage(app, "config", "unknown or missing words after 'config'");
     for (int id = 0; id < SETTING_ID_COUNT; id++) {
         size_t values;
         char *const *items = settings_list(&app->settings, (enum setting_id)id, &values);

@@ -297,7 +297,7 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     c->pool = pool_new(POOL_THREADS);
     if (!c->cancel || !c->pool)
         return error_memory(error);
-    if (!caller_init(&c->caller, app, error))
+    if (!app_context_init(&c->caller, app, error))
         return false;
     c->caller.context.session = conversation_session(c);
     signals_watch(c->cancel);
@@ -373,14 +373,14 @@ void conversation_release(struct conversation *c)
     worker_result_release(&c->result);
     worker_free(c->worker);
     client_free(c->client);
-    /* A tool that did not stop still uses its call and its plugin: those stay. */
-    if (pool_free(c->pool, POOL_GRACE_MS) == 0)
-        conversation_release_plugins(c);
+    /* A tool that did not stop still uses its plugin, of which its call has a reference. */
+    pool_free(c->pool, POOL_GRACE_MS);
+    conversation_release_plugins(c);
     cancel_unref(c->cancel);
     if (c->store)
         store_journal_release(&c->journal);
     store_close(c->store);
-    caller_release(&c->caller);
+    app_context_release(&c->caller);
     print_release(&c->print);
     jsonl_release(&c->jsonl);
     text_release(&c->model);

@@ -18,7 +18,7 @@
 #ifndef COMMAND_CONVERSATION_H
 #define COMMAND_CONVERSATION_H
 
-#include "command/caller.h"
+#include "command/app_context.h"
 #include "conversation/store_journal.h"
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
@@ -49,7 +49,7 @@ struct conversation {
     struct client *client;
     struct pool *pool;
     struct cancel *cancel; /* Ctrl-C triggers it (signals.h) */
-    struct caller caller;
+    struct app_context caller;
     struct worker *worker;
     struct print print;
     struct jsonl jsonl;

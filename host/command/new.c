@@ -183,7 +183,7 @@ static void tell(struct app *app, const struct new_name *new)
     struct output *out = &app->out;
     output_printf(out, "%s/ has a %s, its test and a README.md\n", new->name, new->kind);
     if (strcmp(new->name, new->identifier) != 0)
-        output_printf(out, "(in C it is called %s: %s cannot be a name there)\n", new->identifier,
+        output_printf(out, "(in C it is called %s: %s is no name there, or is taken)\n", new->identifier,
                       new->name);
     output_printf(out, "  cd %s\n  cmake -B build", new->name);
     put_prefix(out);

@@ -180,7 +180,7 @@ int command_plugins(struct app *app, int count, char **operands)
     if (strcmp(verb, "reset") == 0 && count == 2)
         return account_forget(app, operands[1]);
     if (!is_show && (strcmp(verb, "list") != 0 || count > 1))
-        return command_usage(app, "plugins", "unknown words after 'plugins'");
+        return command_usage(app, "plugins", "unknown or missing words after 'plugins'");
     struct registry *registry = app_load(app, &error);
     if (!registry)
         return app_fail(app, &error);

@@ -295,5 +295,5 @@ int command_sessions(struct app *app, int count, char **operands)
     for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
         if (count == 2 && strcmp(operands[0], verbs[i].verb) == 0)
             return run_verb(app, i, operands[1]);
-    return command_usage(app, "sessions", "unknown words after 'sessions'");
+    return command_usage(app, "sessions", "unknown or missing words after 'sessions'");
 }

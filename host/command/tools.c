@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/secret.h"
 #include "command/account.h"
-#include "command/caller.h"
+#include "command/app_context.h"
 #include "command/command.h"
 #include "command/signals.h"
 #include "frontend/jsonl.h"
@@ -136,7 +136,7 @@ struct hand_call {
     struct timeline timeline;
     struct print print;
     struct jsonl jsonl;
-    struct caller caller;
+    struct app_context caller;
     char id[ID_SIZE], invocation[ID_SIZE];
     struct text arguments;
     struct dispatch_call call;
@@ -154,7 +154,7 @@ static bool start_call(struct hand_call *hand, struct error *error)
     hand->cancel = cancel_new();
     if (!hand->pool || !hand->cancel)
         return error_memory(error);
-    if (!caller_init(&hand->caller, app, error))
+    if (!app_context_init(&hand->caller, app, error))
         return false;
     id_make(hand->id, "call");
     id_make(hand->invocation, "run");
@@ -296,7 +296,7 @@ static int call(struct app *app, struct registry *registry, const char *name, co
     if (pool_free(hand.pool, POOL_GRACE_MS) > 0)
         registry_ref(registry); /* a tool that did not stop still uses it */
     cancel_unref(hand.cancel);
-    caller_release(&hand.caller);
+    app_context_release(&hand.caller);
     print_release(&hand.print);
     jsonl_release(&hand.jsonl);
     timeline_release(&hand.timeline);
@@ -311,7 +311,7 @@ int command_tools(struct app *app, int count, char **operands)
     bool is_call = strcmp(verb, "call") == 0 && (count == 2 || count == 3);
     struct error error;
     if (!is_show && !is_call && (strcmp(verb, "list") != 0 || count > 1))
-        return command_usage(app, "tools", "unknown words after 'tools'");
+        return command_usage(app, "tools", "unknown or missing words after 'tools'");
     struct registry *registry = app_load(app, &error);
     if (!registry)
         return app_fail(app, &error);

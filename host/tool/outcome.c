@@ -21,6 +21,7 @@ static const struct {
     {MORTISE_DENIED, MORTISE_FORBIDDEN, "this is not allowed"},
     {MORTISE_NOT_FOUND, MORTISE_MISSING, "not found"},
     {MORTISE_INVALID, MORTISE_INVALID_INPUT, "the tool cannot use what it was given"},
+    {MORTISE_CONFLICT, MORTISE_UNAVAILABLE, "somebody else was faster; try again"},
 };
 
 static void settle_unknown(struct call *call, mortise_status status)

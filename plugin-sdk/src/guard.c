@@ -3,9 +3,11 @@
 
 #include <stdlib.h>
 
+static mortise_plugin_parts closed;
+
 static mortise_verdict fail_run(void *state, mortise_hook *hook)
 {
-    mortise_hook_reason(hook, "%s", (const char *)state);
+    mortise_hook_reason(hook, "plugin '%s' cannot work: %s", closed.name, (const char *)state);
     return MORTISE_HOOK_FAILED;
 }
 
@@ -36,7 +38,6 @@ MORTISE_HOOK(cannot_guard, .priority = INT32_MIN, .prompt_submit = fail_prompt,
 mortise_plugin *mortise__open_closed(const mortise_host *host, const mortise_plugin_parts *parts,
                                      char *reason)
 {
-    static mortise_plugin_parts closed;
     closed = (mortise_plugin_parts){.name = parts->name,
                                     .version = parts->version,
                                     .hooks = MORTISE_HOOKS(cannot_guard),

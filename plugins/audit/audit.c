@@ -57,12 +57,9 @@ static void add_number(struct line *line, const char *key, long long number)
     fprintf(line->out, ",\"%s\":%lld", key, number);
 }
 
-/* Begins the line of an event; false when there is nothing to write. */
-static bool line_begin(struct line *line, const struct audit *self, mortise_hook *hook,
-                       const char *event)
+/* Begins the line of an event; false: no memory. */
+static bool line_begin(struct line *line, mortise_hook *hook, const char *event)
 {
-    if (self->fd < 0)
-        return false;
     line->out = open_memstream(&line->text, &line->length);
     if (!line->out)
         return false;
@@ -105,7 +102,7 @@ static mortise_verdict prompt_submit(void *state, mortise_hook *hook,
                                      const mortise_prompt_submit *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "prompt_submit"))
+    if (!line_begin(&line, hook, "prompt_submit"))
         return MORTISE_CONTINUE;
     add_json(&line, "item", event->item, event->item_length);
     return line_end(&line, state);
@@ -115,7 +112,7 @@ static mortise_verdict pre_llm_request(void *state, mortise_hook *hook,
                                        const mortise_pre_llm_request *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "pre_llm_request"))
+    if (!line_begin(&line, hook, "pre_llm_request"))
         return MORTISE_CONTINUE;
     add_number(&line, "turn", event->turn);
     add_word(&line, "model", event->model);
@@ -127,7 +124,7 @@ static mortise_verdict pre_tool_call(void *state, mortise_hook *hook,
                                      const mortise_pre_tool_call *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "pre_tool_call"))
+    if (!line_begin(&line, hook, "pre_tool_call"))
         return MORTISE_CONTINUE;
     add_number(&line, "turn", event->turn);
     add_word(&line, "call_id", event->call_id);
@@ -140,7 +137,7 @@ static mortise_verdict post_tool_call(void *state, mortise_hook *hook,
                                       const mortise_post_tool_call *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "post_tool_call"))
+    if (!line_begin(&line, hook, "post_tool_call"))
         return MORTISE_CONTINUE;
     add_number(&line, "turn", event->turn);
     add_word(&line, "call_id", event->call_id);
@@ -155,7 +152,7 @@ static mortise_verdict post_tool_call(void *state, mortise_hook *hook,
 static mortise_verdict turn_end(void *state, mortise_hook *hook, const mortise_turn_end *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "turn_end"))
+    if (!line_begin(&line, hook, "turn_end"))
         return MORTISE_CONTINUE;
     add_number(&line, "turn", event->turn);
     size_t count = hook->ops->item_count(hook), length;
@@ -168,7 +165,7 @@ static mortise_verdict turn_end(void *state, mortise_hook *hook, const mortise_t
 static mortise_verdict on_abort(void *state, mortise_hook *hook, const mortise_abort *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "on_abort"))
+    if (!line_begin(&line, hook, "on_abort"))
         return MORTISE_CONTINUE;
     add_text(&line, "reason", event->reason, event->reason_length);
     return line_end(&line, state);
@@ -176,9 +173,8 @@ static mortise_verdict on_abort(void *state, mortise_hook *hook, const mortise_a
 
 static mortise_verdict text_delta(void *state, mortise_hook *hook, const mortise_text_delta *event)
 {
-    const struct audit *self = state;
     struct line line;
-    if (!self->deltas || !line_begin(&line, state, hook, "text_delta"))
+    if (!line_begin(&line, hook, "text_delta"))
         return MORTISE_CONTINUE;
     add_number(&line, "index", event->index);
     add_text(&line, "text", event->text, event->length);
@@ -188,9 +184,8 @@ static mortise_verdict text_delta(void *state, mortise_hook *hook, const mortise
 static mortise_verdict tool_call_delta(void *state, mortise_hook *hook,
                                        const mortise_tool_call_delta *event)
 {
-    const struct audit *self = state;
     struct line line;
-    if (!self->deltas || !line_begin(&line, state, hook, "tool_call_delta"))
+    if (!line_begin(&line, hook, "tool_call_delta"))
         return MORTISE_CONTINUE;
     add_number(&line, "index", event->index);
     add_text(&line, "json", event->json, event->length);
@@ -200,9 +195,8 @@ static mortise_verdict tool_call_delta(void *state, mortise_hook *hook,
 static mortise_verdict stream_chunk(void *state, mortise_hook *hook,
                                     const mortise_stream_chunk *event)
 {
-    const struct audit *self = state;
     struct line line;
-    if (!self->deltas || !line_begin(&line, state, hook, "stream_chunk"))
+    if (!line_begin(&line, hook, "stream_chunk"))
         return MORTISE_CONTINUE;
     add_number(&line, "index", event->index);
     add_word(&line, "chunk", event->event);
@@ -214,7 +208,7 @@ static mortise_verdict stream_complete(void *state, mortise_hook *hook,
                                        const mortise_stream_complete *event)
 {
     struct line line;
-    if (!line_begin(&line, state, hook, "stream_complete"))
+    if (!line_begin(&line, hook, "stream_complete"))
         return MORTISE_CONTINUE;
     add_number(&line, "turn", event->turn);
     add_number(&line, "events", (long long)event->event_count);
@@ -225,8 +219,11 @@ static mortise_verdict stream_complete(void *state, mortise_hook *hook,
 MORTISE_HOOK(audit, .priority = -1000,
     .prompt_submit = prompt_submit, .pre_llm_request = pre_llm_request,
     .pre_tool_call = pre_tool_call, .turn_end = turn_end, .on_abort = on_abort,
-    .text_delta = text_delta, .tool_call_delta = tool_call_delta,
-    .stream_chunk = stream_chunk, .stream_complete = stream_complete);
+    .stream_complete = stream_complete);
+
+/* The pieces of an answer, if they are asked for. */
+MORTISE_HOOK(audit_deltas, .priority = -1000,
+    .text_delta = text_delta, .tool_call_delta = tool_call_delta, .stream_chunk = stream_chunk);
 
 /* Last of all: what the other hooks made of the result. */
 MORTISE_HOOK(audit_results, .priority = 1000, .post_tool_call = post_tool_call);
@@ -282,5 +279,13 @@ static void audit_close(void *state)
     free(self);
 }
 
-MORTISE_PLUGIN(.name = "audit", .version = "1.0.0", .hooks = MORTISE_HOOKS(audit, audit_results),
-               .open = audit_open, .close = audit_close);
+/* Without a file there is nothing to do. */
+static bool audit_wants(const void *state, const mortise_hooks *hooks)
+{
+    const struct audit *self = state;
+    return self->fd >= 0 && (self->deltas || hooks->text_delta == NULL);
+}
+
+MORTISE_PLUGIN(.name = "audit", .version = "1.0.0",
+               .hooks = MORTISE_HOOKS(audit, audit_deltas, audit_results),
+               .open = audit_open, .wants = audit_wants, .close = audit_close);

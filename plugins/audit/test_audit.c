@@ -38,7 +38,7 @@ static void writes_one_line_per_event(void) /* M4 */
     mortise_test_context(test, "session", "s-1");
     submit(test, "{\"type\":\"message\",\n\"role\":\"user\",\"content\":[]}");
     mortise_test_hook(test, &audit_hooks, on_abort, .reason = "because\n");
-    mortise_test_hook(test, &audit_hooks, text_delta, .text = "not written");
+    mortise_test_true(!mortise_test_has_hooks(test, &audit_deltas_hooks));
     mortise_test_hook(test, &audit_results_hooks, post_tool_call, .result = "no", .is_error = true);
     mortise_test_close(test);
 
@@ -64,13 +64,33 @@ static void does_nothing_without_a_file(void)
 {
     unsetenv("MORTISE_AUDIT_FILE");
     mortise_test *test = mortise_test_open(NULL);
-    submit(test, "{\"type\":\"message\",\"role\":\"user\",\"content\":[]}");
+    mortise_test_true(!mortise_test_has_hooks(test, &audit_hooks));
+    mortise_test_true(!mortise_test_has_hooks(test, &audit_results_hooks));
     mortise_test_close(test);
+}
+
+static void writes_deltas_when_asked_to(void)
+{
+    char path[64], config[128], line[512] = "";
+    make_path(path);
+    snprintf(config, sizeof(config), "{\"file\":\"%s\",\"deltas\":true}", path);
+    mortise_test *test = mortise_test_open(config);
+    mortise_test_hook(test, &audit_deltas_hooks, text_delta, .text = "He");
+    mortise_test_close(test);
+    FILE *in = fopen(path, "r");
+    if (mortise_test_true(in != NULL)) {
+        mortise_test_true(fgets(line, sizeof(line), in) != NULL);
+        fclose(in);
+    }
+    mortise_test_same(member(line, "event"), "text_delta");
+    mortise_test_same(member(line, "text"), "He");
+    unlink(path);
 }
 
 int main(void)
 {
     writes_one_line_per_event();
+    writes_deltas_when_asked_to();
     does_nothing_without_a_file();
     mortise_test_refused("{\"file\":\"/nonexistent/audit.jsonl\"}",
                          "cannot write '/nonexistent/audit.jsonl'");

@@ -162,7 +162,7 @@ static void cleans_requests(void)
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { BIG_BYTES = 200000 }; /* sanitizers are slow */
+enum { BIG_BYTES = 50000 }; /* sanitizers are slow */
 #else
 enum { BIG_BYTES = 1000000 };
 #endif

@@ -3,6 +3,7 @@ import json
 import os
 
 import e2e
+import test_reload
 
 
 class Account(e2e.Case):
@@ -133,6 +134,25 @@ class Account(e2e.Case):
         self.assertEqual(self.account("counter")["counter"]["calls"], 1)
         self.check_error(self.mortise("plugins", "reset", "e2e_watch"), 2,
                          "nothing was counted of a plugin 'e2e_watch'")
+
+
+class AnotherVersion(test_reload.Case):
+    def test_nothing_is_lost(self):
+        """R4: a version that takes the place of another goes on with its account."""
+        self.put(1)
+        chat = self.chat(self.script(*[test_reload.CALL, {"text": "done"}] * 2))
+        self.asked(chat, "version 1")
+        self.put(2)
+        chat.say("/reload")
+        chat.wait("replaced version 1 by version 2")
+        chat.prompt()
+        self.asked(chat, "version 2")
+        chat.say("/tools version")
+        self.assertRegex(chat.wait("version      2"), "what they did so far")
+        chat.prompt()
+        self.quit(chat)
+        done = self.mortise("-P", self.plugins, "--json", "plugins", "show", "version")
+        self.assertEqual(json.loads(done.out)["account"][0]["calls"], 2)
 
 
 if __name__ == "__main__":

@@ -259,7 +259,8 @@ class Plugins(e2e.Case):
             self.assertTrue(os.path.exists(plugin["path"]), plugin)
 
     def test_show(self):
-        done = self.check(self.mortise("plugins", "show", "audit"), 0)
+        env = {"MORTISE_AUDIT_FILE": os.path.join(self.root, "audit.jsonl")}
+        done = self.check(self.mortise("plugins", "show", "audit", env=env), 0)
         for part in ("audit 1.0.0", "audit.so", "hook", "OnAbort"):
             self.assertIn(part, done.out)
         self.check_error(self.mortise("plugins", "show", "nope"), 2, "'nope'")

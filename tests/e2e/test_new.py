@@ -1,6 +1,6 @@
 """`mortise new`: what it makes, what it refuses, and that it leaves nothing half made.  (F51)
 
-That the result builds and works with an installed mortise is in tests/abi/test_new.py.
+That the result builds and works with an installed mortise is in tests/abi/test_package.py.
 """
 import itertools
 import os

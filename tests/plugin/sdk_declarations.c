@@ -225,7 +225,7 @@ static void test_guard_that_refuses(void **state)
     assert_int_equal(plugin->hook_count, 1);
     const mortise_hooks *hooks = plugin->hooks[0];
     assert_int_equal(hooks->prompt_submit(hooks->state, &hook, NULL), MORTISE_HOOK_FAILED);
-    assert_string_equal(fake.text, "no luck today");
+    assert_string_equal(fake.text, "plugin 'every-kind' cannot work: no luck today");
     assert_int_equal(hooks->pre_llm_request(hooks->state, &hook, NULL), MORTISE_HOOK_FAILED);
     assert_int_equal(hooks->pre_tool_call(hooks->state, &hook, NULL), MORTISE_HOOK_FAILED);
     plugin->close(plugin);

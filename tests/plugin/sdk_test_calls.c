@@ -14,7 +14,7 @@
 
 struct sample {
     const mortise_host *host;
-    char greeting[16];
+    char greeting[16], made[16];
     pthread_t late;
     bool is_late;
     mortise_call *over; /* a call that is kept too long */
@@ -155,6 +155,11 @@ static mortise_status misuses(mortise_call *call, const misuses_args *args)
         return MORTISE_OK;
     case 's': /* status */
         return 7;
+    case 'd': /* denied, without a word */
+        return MORTISE_DENIED;
+    case 'F': /* a forgotten return */
+        mortise_fail(call, "no disk");
+        return MORTISE_OK;
     case 'j': /* json */
         return mortise_reply_json(call, "{\"a\":%s}", "nonsense");
     case 'k': /* keep */
@@ -175,6 +180,8 @@ static void *sample_open(const mortise_host *host)
         return mortise_refuse(host, "out of memory");
     self->host = host;
     snprintf(self->greeting, sizeof(self->greeting), "Hello");
+    snprintf(self->made, sizeof(self->made), "made");
+    mortise_config_string(host, "made", self->made, sizeof(self->made));
     if (mortise_config_string(host, "greeting", self->greeting, sizeof(self->greeting)) ==
         MORTISE_INVALID) {
         free(self);
@@ -200,8 +207,8 @@ static mortise_status run_made(mortise_call *call, const char *json, void *data)
 static void sample_add(void *state, mortise_tool_list *list)
 {
     static char data[] = "made";
-    (void)state;
-    mortise_add_tool(list, &(mortise_new_tool){.name = "made", .run = run_made, .data = data});
+    struct sample *self = state;
+    mortise_add_tool(list, &(mortise_new_tool){.name = self->made, .run = run_made, .data = data});
 }
 
 MORTISE_PLUGIN(.name = "sample",
@@ -258,6 +265,13 @@ static int sees_errors(void)
     mortise_test_same(result->component, "database");
     mortise_test_same(result->code, "db.busy");
     mortise_test_true(result->retry_after_ms == 50);
+    misuses_args args = {.how = "denied"}; /* T20: a status without a word, and fail() with OK */
+    result = mortise_test_run(test, &misuses_tool, &args);
+    mortise_test_error(result, MORTISE_FORBIDDEN, "");
+    args.how = "F";
+    result = mortise_test_run(test, &misuses_tool, &args);
+    mortise_test_error(result, MORTISE_INTERNAL, "no disk");
+    mortise_test_true(result->status == MORTISE_FAILED);
     return mortise_test_close(test);
 }
 
@@ -375,6 +389,16 @@ static int uses_a_call_that_is_over(void)
     return mortise_test_close(test);
 }
 
+static int has_a_name_that_is_none(void)
+{
+    return mortise_test_close(mortise_test_open("{\"made\":\"a b\"}"));
+}
+
+static int has_a_name_twice(void)
+{
+    return mortise_test_close(mortise_test_open("{\"made\":\"greet\"}"));
+}
+
 static int is_refused(void)
 {
     mortise_test *test = mortise_test_open("{\"greeting\":[]}");
@@ -444,14 +468,16 @@ int main(void)
         BAD(replies_after_the_end, "'misuses' used reply() after the call was over"),
         BAD(never_finishes, "'misuses' returned MORTISE_PENDING and was not finished in time"),
         BAD(finishes_without_pending, "used finish() and did not return MORTISE_PENDING"),
-        BAD(returns_nonsense, "ended with a status that is not one of a call"),
-        BAD(replies_nonsense, "replied with JSON that is not valid"),
+        BAD(returns_nonsense, "ended with the status 7, which is none of a call"),
+        BAD(replies_nonsense, "replied with JSON that is not valid: "),
         BAD(uses_a_call_that_is_over, "used progress() after the call was over"),
+        BAD(has_a_name_that_is_none, "the host refuses the plugin: a tool has the name 'a b'"),
+        BAD(has_a_name_twice, "the host refuses the plugin: two tools have the name 'greet'"),
         BAD(is_refused, "the plugin is not loaded: \"greeting\" is no short text"),
         BAD(is_not_refused, "expected that it refuses {}\n    but it is loaded"),
         BAD(expects_another_text, "expected the text 'Hello!'\n    came 'Hello, Ada!'"),
         BAD(expects_json, "expected JSON\n    came text: Hello, Ada!"),
-        BAD(expects_success, "the call failed with status -1: try later"),
+        BAD(expects_success, "the call failed with MORTISE_FAILED: try later"),
         BAD(expects_another_category,
             "expected the category MORTISE_TIMEOUT\n    came MORTISE_RATE_LIMITED: try later"),
         BAD(expects_what_does_not_hold, "sdk_test_calls.c:"),

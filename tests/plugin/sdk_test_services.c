@@ -181,11 +181,17 @@ static int keeps_artifacts(void)
     mortise_test_context(test, "user", "eve");
     mortise_test_same(files(test, "list", "", MORTISE_OF_USER), "0   0");
     mortise_test_same(files(test, "list", "", MORTISE_OF_APP), "1 x.txt  1");
-    static const char *const bad[] = {"", ".hidden", "a/b", "a\nb"};
-    for (size_t i = 0; i < 4; i++)
+    mortise_test_context(test, "app", "other");
+    mortise_test_same(files(test, "list", "", MORTISE_OF_APP), "0   0");
+    char longest[202];
+    memset(longest, 'x', 201);
+    longest[201] = '\0';
+    mortise_test_same(files(test, "save", longest + 1, MORTISE_OF_SESSION), "1");
+    const char *const bad[] = {"", ".hidden", "a/b", "a\nb", longest};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         mortise_test_error(
             mortise_test_run(test, &file_tool, &(file_args){.act = "save", .name = bad[i]}),
-            MORTISE_INTERNAL, "name");
+            MORTISE_INVALID_INPUT, "name");
     return mortise_test_close(test);
 }
 
@@ -249,7 +255,7 @@ static int keeps_state(void)
     mortise_test_error(
         mortise_test_run(test, &store_tool,
                          &(store_args){.act = "set", .key = "k", .json = "nonsense"}),
-        MORTISE_INTERNAL, "not JSON");
+        MORTISE_INVALID_INPUT, "not JSON");
     return mortise_test_close(test);
 }
 
@@ -279,7 +285,7 @@ static int answers_requests(void)
         mortise_test_run(test, &fetch_tool, &(fetch_args){.url = "https://nowhere/"}),
         MORTISE_INTERNAL, "no answer from 'https://nowhere/'");
     mortise_test_error(mortise_test_run(test, &fetch_tool, &(fetch_args){.url = "file:///x"}),
-                       MORTISE_INTERNAL, "http");
+                       MORTISE_INVALID_INPUT, "http");
     mortise_test_error(
         mortise_test_run(test, &fetch_tool, &(fetch_args){.url = "http://a/", .most = 3}),
         MORTISE_INTERNAL, "more than 3 bytes");

@@ -123,7 +123,7 @@
         "put some of them into a MORTISE_RECORD")                                                  \
     MORTISE__MUST((mortise__fields_of_##shape & 0xff0000) == 0, "'" #shape "' has a field "        \
         "without parentheses: it looks like (string, name, \"What it is.\"); where there is none " \
-        "stands MORTISE_NO_ARGS")                                                                         \
+        "stands MORTISE_NO_ARGS")                                                                  \
     MORTISE__MUST((mortise__fields_of_##shape & 0xffff) <= 0x100, "'" #shape "' has "              \
         "MORTISE_NO_ARGS beside a field")
 

@@ -50,8 +50,9 @@ MORTISE__OURS mortise_status mortise_json_text(mortise_call *call, const char *j
                                                const char *key, const char **out);
 /* A whole number; also one that is written as 12.0 or 1e3. */
 MORTISE__OURS mortise_status mortise_json_integer(const char *json, const char *key, int64_t *out);
-/* Never infinite. */
+/* Any number; never infinite. */
 MORTISE__OURS mortise_status mortise_json_number(const char *json, const char *key, double *out);
+/* true or false. */
 MORTISE__OURS mortise_status mortise_json_boolean(const char *json, const char *key, bool *out);
 /* Where an object, and a list, begins in `json`. */
 MORTISE__OURS mortise_status mortise_json_object(const char *json, const char *key,

@@ -47,9 +47,8 @@ extern "C" {
 #define MORTISE_ABI_MINOR 0u          /* grows with every addition */
 #define MORTISE_MAGIC     0x54524f4du /* "MORT" */
 
-/* For the two symbols that a plugin exports, and for what may stay unused. */
+/* For the two symbols that a plugin exports. */
 #define MORTISE_EXPORT __attribute__((visibility("default")))
-#define MORTISE_UNUSED __attribute__((unused))
 
 /* Whether the other side knows `member` of the struct that `pointer` points to. */
 #ifdef __cplusplus
@@ -177,7 +176,7 @@ enum {
     MORTISE_CONCURRENCY_SAFE = 1u << 1, /* may run beside other calls, its own included */
     MORTISE_LONG_RUNNING     = 1u << 2, /* answers at once and works on in the background */
     MORTISE_SERIAL           = 1u << 3, /* never entered twice at the same time */
-    MORTISE_SANDBOX_REQUIRED = 1u << 4, /* runs in the sandbox or not at all */
+    MORTISE_SANDBOX_REQUIRED = 1u << 4, /* a host without a sandbox does not run it */
     MORTISE_DESTRUCTIVE      = 1u << 5, /* may delete or overwrite */
     MORTISE_IDEMPOTENT       = 1u << 6, /* a second call with the same arguments changes nothing more */
     MORTISE_OPEN_WORLD       = 1u << 7  /* reaches beyond this machine */
@@ -246,8 +245,9 @@ typedef struct mortise_call_ops {
     uint32_t size;
     uint32_t reserved;
 
-    /* The result; a second reply takes the place of the first.  `type` is
-     * MORTISE_TEXT_RESULT or MORTISE_JSON_RESULT. */
+    /* The result; a second reply takes the place of the first.  `type` is MORTISE_TEXT_RESULT or
+     * MORTISE_JSON_RESULT.  MORTISE_INVALID: another type, or the call is over;
+     * MORTISE_NO_MEMORY. */
     mortise_status (*reply)(mortise_call *call, uint32_t type, const char *text, size_t length);
 
     /* Keeps the error that the failing return of run() or finish() stands for.  Returns
@@ -256,7 +256,7 @@ typedef struct mortise_call_ops {
 
     /* A file that goes with the result; at most 20, of 32 MiB together.  MORTISE_INVALID when it
      * cannot be used (too large, a mime type that is none, a URI above 8 KiB); the operator is
-     * told why. */
+     * told why.  MORTISE_NO_MEMORY. */
     mortise_status (*attach)(mortise_call *call, const mortise_attachment *attachment);
 
     /* Text for those who watch, never for the model; `stream` is "stdout", "stderr" or any
@@ -270,7 +270,8 @@ typedef struct mortise_call_ops {
     bool (*cancelled)(mortise_call *call);
 
     /* Calls back once, on a thread of the host's, when the call is cancelled, or at once
-     * if it already is.  Never after the call is finished.  Only one per call. */
+     * if it already is.  Never after the call is finished.  Only one per call: a second is
+     * MORTISE_INVALID. */
     mortise_status (*on_cancel)(mortise_call *call, void (*callback)(void *data), void *data);
 
     /* A descriptor that is readable once the call is cancelled; to poll, never to read or
@@ -284,7 +285,7 @@ typedef struct mortise_call_ops {
      *   "call"         its id                     "invocation"   the id of the run
      *   "user"         who asks, or "anonymous"   "session"      the id of the session
      *   "tenant"       for whom                   "agent"        the agent's name
-     *   "app"          the application's name
+     *   "app"          the application's name, else the agent's
      *   "batch_index"  from 0, in the response    "batch_size"   calls in the response
      *   "workspace"    the folder to work in, an absolute path without symbolic links: a tool
      *                  takes relative paths from there, and stays below it
@@ -292,7 +293,7 @@ typedef struct mortise_call_ops {
      *   "metadata"     of the request, a JSON object; "metadata.KEY" is one string of it */
     const char *(*context)(mortise_call *call, const char *key);
 
-    /* Zeroed memory that dies with the call; NULL: none left. */
+    /* Zeroed memory, aligned for anything, that dies with the call; NULL: none left. */
     void *(*alloc)(mortise_call *call, size_t bytes);
 
     /* Ends a call whose run() returned MORTISE_PENDING; nothing of the call may be used
@@ -342,12 +343,14 @@ enum {
 
 typedef struct mortise_hook mortise_hook;
 
-/* All [hook], until the hook returns. */
+/* All [hook], until the hook returns.  Those with a status return MORTISE_DENIED at an event that
+ * does not allow it, MORTISE_NOT_FOUND for an index beyond the last item, MORTISE_INVALID for what
+ * cannot be used, and MORTISE_NO_MEMORY, after which the hook counts as failed. */
 typedef struct mortise_hook_ops {
     uint32_t size;
     uint32_t reserved;
 
-    /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED. */
+    /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED.  Cut to 511 bytes. */
     void (*reason)(mortise_hook *hook, const char *text, size_t length);
 
     /* As in mortise_call_ops, but that context() knows nothing of a single call: it knows "model",
@@ -537,10 +540,10 @@ struct mortise_host {
     uint32_t size;
     uint16_t abi_major, abi_minor;
 
-    /* Keeps the reason why tool_definition() is about to return NULL.  [load] */
+    /* Keeps a copy of the reason why tool_definition() is about to return NULL.  [load] */
     void (*refuse)(const mortise_host *host, const char *reason);
 
-    /* One line for the operator.  [thread-safe] */
+    /* One line for the operator; `level` is MORTISE_LOG_ERROR, ….  [thread-safe] */
     void (*log)(const mortise_host *host, uint32_t level, const char *message);
 
     /* The plugin's section of the configuration as a JSON object, "{}" when there is none.

@@ -34,7 +34,7 @@ typedef uint32_t mortise_owner;
 enum {
     MORTISE_OF_SESSION = 0, /* gone with the session; without a session, of the run alone */
     MORTISE_OF_USER    = 1, /* all sessions of that user, with that tenant */
-    MORTISE_OF_APP     = 2  /* everybody */
+    MORTISE_OF_APP     = 2  /* everybody who comes through this application */
 };
 
 /* ---- artifacts: files with versions, shared by all plugins ------------------------------- */
@@ -59,8 +59,8 @@ typedef struct mortise_artifacts {
     uint32_t reserved;
 
     /* Keeps a new version.  A name is 1 to 200 bytes of UTF-8, none of them a control character
-     * or '/', and does not begin with '.'.  A media type has at most 100 bytes; NULL is
-     * "application/octet-stream".  `version` may be NULL. */
+     * or '/', and does not begin with '.'.  A media type is like "image/png" and has at most 100
+     * bytes; NULL is "application/octet-stream".  `version` may be NULL. */
     mortise_status (*save)(mortise_call *call, mortise_owner owner, const char *name,
                            const char *mime_type, const void *data, size_t length,
                            uint32_t *version);
@@ -93,10 +93,10 @@ typedef struct mortise_memory {
     uint32_t size;
     uint32_t reserved;
 
-    /* `id` may be NULL. */
+    /* Remembers a text of 1 to MORTISE_MEMORY_MAX bytes.  `id` may be NULL. */
     mortise_status (*add)(mortise_call *call, const char *text, size_t length, int64_t *id);
-    /* The entries that have most of the query's words, best first; at most `limit`.  Any text is
-     * a good query.  None found: MORTISE_OK and no entries. */
+    /* The entries that have most of the query's words, best first; at most `limit`, and 1000.  Any
+     * text is a good query; its first 4096 bytes count.  None found: MORTISE_OK and no entries. */
     mortise_status (*search)(mortise_call *call, const char *query, size_t limit,
                              const mortise_memory_entry *const **entries, size_t *count);
     /* MORTISE_NOT_FOUND: there is none of that id. */

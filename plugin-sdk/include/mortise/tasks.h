@@ -91,7 +91,8 @@ MORTISE__OURS bool mortise_task_cancelled(mortise_task *task);
 /* How far it is: done of total (0: not known), with a message or NULL. */
 MORTISE__OURS void mortise_task_progress(mortise_task *task, double done, double total,
                                          const char *message);
-/* The result; a second one takes the place of the first.  MORTISE_INVALID: that was no JSON. */
+/* The result; a second one takes the place of the first.  MORTISE_INVALID: that was no JSON;
+ * MORTISE_NO_MEMORY.  Both are what the work can return. */
 MORTISE__OURS mortise_status mortise_task_reply(mortise_task *task, const char *format, ...)
     MORTISE__PRINTF(2, 3);
 MORTISE__OURS mortise_status mortise_task_reply_json(mortise_task *task, const char *format, ...)

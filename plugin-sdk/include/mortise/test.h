@@ -18,7 +18,7 @@
  * expected and what came, and the program goes on; mortise_test_close() returns what main()
  * returns.  What a plugin does that the host would not forgive fails as well: a call that is
  * finished twice, or never, or used after its end, a reply that is no JSON, a verdict that an event
- * does not know.
+ * does not know, a name that is none or is there twice.
  *
  * A tool gets its arguments as it would from the host: the struct of a typed tool, JSON text for a
  * raw one.  The host's part is not done here: reading and checking what a model sends, fallbacks,

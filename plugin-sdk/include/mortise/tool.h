@@ -247,7 +247,8 @@ MORTISE__SAME_AS_LIST(mortise_booleans);
 
 #define MORTISE__PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/* Sets the result; a second one takes the place of the first.  [thread-safe] */
+/* Sets the result, of any length; a second one takes the place of the first.  MORTISE_NO_MEMORY;
+ * MORTISE_INVALID: the call is over.  Both are what the tool can return.  [thread-safe] */
 MORTISE__OURS mortise_status mortise_reply(mortise_call *call, const char *format, ...)
     MORTISE__PRINTF(2, 3);
 /* The same with JSON text; strings go into it by mortise_quote(). */
@@ -255,22 +256,23 @@ MORTISE__OURS mortise_status mortise_reply_json(mortise_call *call, const char *
     MORTISE__PRINTF(2, 3);
 
 /* Tells the model what went wrong and what to do about it.  Returns MORTISE_FAILED, for
- * `return mortise_fail(call, "…")`.  The category is MORTISE_INTERNAL.  [thread-safe] */
+ * `return mortise_fail(call, "…")`; or MORTISE_NO_MEMORY, which fails the call as well.  The category
+ * is MORTISE_INTERNAL.  [thread-safe] */
 MORTISE__OURS mortise_status mortise_fail(mortise_call *call, const char *format, ...)
     MORTISE__PRINTF(2, 3);
 /* The same with a category; `code` is for programs, such as "db.locked", or NULL. */
 MORTISE__OURS mortise_status mortise_fail_as(mortise_call *call, mortise_category category,
                                              const char *code, const char *format, ...)
     MORTISE__PRINTF(4, 5);
-/* The same for a category that may be tried again, when it is known how long to wait (0: it is
- * not): the model is told in seconds, so the message need not. */
+/* The same for a category that may be tried again, when it is known how many milliseconds to wait
+ * (0: it is not): the model is told, so the message need not. */
 MORTISE__OURS mortise_status mortise_fail_retry(mortise_call *call, mortise_category category,
                                                 const char *code, int64_t after_ms,
                                                 const char *format, ...)
     MORTISE__PRINTF(5, 6);
 
 /* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
- * without memory it is the text `null`. */
+ * without memory it is the text `null`.  [thread-safe] */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
 
 /* ---- the answer of a MORTISE_FUNCTION ------------------------------------------------------ */
@@ -281,23 +283,27 @@ typedef struct mortise_answer {
     bool is_error; /* what went wrong, for the model */
 } mortise_answer;
 
-/* The result, as mortise_reply() and mortise_reply_json() give it, and what mortise_fail() says. */
+/* The result, as mortise_reply() and mortise_reply_json() give it, and what mortise_fail() says.
+ * [thread-safe] */
 MORTISE__OURS mortise_answer mortise_text(const char *format, ...) MORTISE__PRINTF(1, 2);
 MORTISE__OURS mortise_answer mortise_json(const char *format, ...) MORTISE__PRINTF(1, 2);
 MORTISE__OURS mortise_answer mortise_failure(const char *format, ...) MORTISE__PRINTF(1, 2);
 
-/* What the tool of a MORTISE_FUNCTION does with it. */
+/* What the tool of a MORTISE_FUNCTION does with it: replies or fails, and frees it.  Its status is
+ * the tool's. */
 MORTISE__OURS mortise_status mortise_give_answer(mortise_call *call, mortise_answer answer);
 
 /* ---- in a hook ----------------------------------------------------------------------------- */
 
-/* Why: goes with MORTISE_SKIP, MORTISE_ABORT, MORTISE_PAUSE and MORTISE_HOOK_FAILED. */
+/* Why: goes with MORTISE_SKIP, MORTISE_ABORT, MORTISE_PAUSE and MORTISE_HOOK_FAILED.  [hook] */
 MORTISE__OURS void mortise_hook_reason(mortise_hook *hook, const char *format, ...)
     MORTISE__PRINTF(2, 3);
-/* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND. */
+/* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND.  The status is
+ * that of mortise_hook_ops.respond.  [hook] */
 MORTISE__OURS mortise_status mortise_hook_respond(mortise_hook *hook, bool is_error,
                                                   const char *format, ...) MORTISE__PRINTF(3, 4);
-/* turn_end, pre_llm_request: adds a message; `role` is "user", "assistant" or "system". */
+/* turn_end, pre_llm_request: adds a message; `role` is "user", "assistant" or "system".  The status
+ * is that of mortise_hook_ops.append.  [hook] */
 MORTISE__OURS mortise_status mortise_hook_append_text(mortise_hook *hook, const char *role,
                                                       const char *text);
 
@@ -419,7 +425,8 @@ static inline bool mortise_cancelled(mortise_call *call)
     return MORTISE__CALL_CAN(call, cancelled) && call->ops->cancelled(call);
 }
 
-/* Calls back once, from a thread of the host's, when the call is cancelled. */
+/* Calls back once, from a thread of the host's, when the call is cancelled, or at once if it
+ * already is.  Only one per call: a second is MORTISE_INVALID. */
 static inline mortise_status mortise_on_cancel(mortise_call *call, void (*callback)(void *data),
                                                void *data)
 {
@@ -433,7 +440,7 @@ static inline int mortise_cancel_fd(mortise_call *call)
     return MORTISE__CALL_CAN(call, cancel_fd) ? call->ops->cancel_fd(call) : -1;
 }
 
-/* Until the call must be finished; -1: no limit. */
+/* Milliseconds until the call must be finished; -1: no limit. */
 static inline int64_t mortise_remaining_ms(mortise_call *call)
 {
     return MORTISE__CALL_CAN(call, remaining_ms) ? call->ops->remaining_ms(call) : -1;
@@ -462,13 +469,14 @@ static inline const char *mortise_context(mortise_call *call, const char *key)
     return MORTISE__CALL_CAN(call, context) ? call->ops->context(call, key) : NULL;
 }
 
-/* Zeroed memory that dies with the call; NULL: none left. */
+/* Zeroed memory, aligned for anything, that dies with the call; NULL: none left. */
 static inline void *mortise_alloc(mortise_call *call, size_t bytes)
 {
     return call->ops->alloc(call, bytes);
 }
 
-/* A file that goes with the result: its bytes, at most 10 MiB. */
+/* A file that goes with the result: its bytes, at most 10 MiB, which are copied.  MORTISE_INVALID:
+ * it cannot be used, and the operator is told why; the result is not affected. */
 static inline mortise_status mortise_attach_bytes(mortise_call *call, const char *mime_type,
                                                   const char *name, const void *data,
                                                   size_t length)

@@ -41,8 +41,9 @@ struct fake_call {
     bool closed;   /* run() returned and there is nothing to wait for */
     bool finished; /* finish() was called, with … */
     mortise_status status;
-    bool given_up;      /* it was not finished in time */
-    struct pool memory; /* dies with the call */
+    bool replied, failed; /* reply(), fail() was called */
+    bool given_up;        /* it was not finished in time */
+    struct pool memory;   /* dies with the call */
     struct list attachments, progress;
     mortise_test_result result;
     int fd;                        /* -1: not asked for */
@@ -66,8 +67,14 @@ mortise_test *mortise__call_test(mortise_call *face)
     return call_of(face)->test;
 }
 
-static void misuse(const struct fake_call *call, const char *what)
+__attribute__((format(printf, 2, 3))) static void misuse(const struct fake_call *call,
+                                                         const char *format, ...)
 {
+    char what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
     mortise__test_fail(call->file, call->line, "'%s' %s", call->name, what);
 }
 
@@ -79,9 +86,7 @@ static bool enter(struct fake_call *call, const char *function)
     if (!call->closed && !call->finished)
         return true;
     pthread_mutex_unlock(&call->lock);
-    char what[80];
-    snprintf(what, sizeof(what), "used %s() after the call was over", function);
-    misuse(call, what);
+    misuse(call, "used %s() after the call was over", function);
     return false;
 }
 
@@ -112,6 +117,7 @@ static mortise_status op_reply(mortise_call *face, uint32_t type, const char *te
     if (!enter(call, "reply"))
         return MORTISE_INVALID;
     char *copy = keep(call, text ? text : "", text ? length : 0);
+    call->replied = true;
     call->result.is_json = type == MORTISE_JSON_RESULT;
     call->result.text = copy;
     call->result.length = text ? length : 0;
@@ -121,7 +127,7 @@ static mortise_status op_reply(mortise_call *face, uint32_t type, const char *te
     if (type > MORTISE_JSON_RESULT || (!text && length))
         misuse(call, "gave reply() a type or a text that there is not");
     else if (type == MORTISE_JSON_RESULT && !is_json)
-        misuse(call, "replied with JSON that is not valid");
+        misuse(call, "replied with JSON that is not valid: %.100s", copy);
     else
         return MORTISE_OK;
     return MORTISE_INVALID;
@@ -130,6 +136,7 @@ static mortise_status op_reply(mortise_call *face, uint32_t type, const char *te
 static void set_failure(struct fake_call *call, const mortise_error *error)
 {
     mortise_test_result *result = &call->result;
+    call->failed = true;
     result->category = error->category;
     result->component = keep_text(call, error->component ? error->component : "tool");
     result->code = keep_text(call, error->code ? error->code : "tool.error");
@@ -163,6 +170,7 @@ mortise_status mortise__call_refuse(mortise_call *face, mortise_status status, c
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     op_fail(face, &(mortise_error){.size = sizeof(mortise_error),
+                                   .category = mortise__test_category(status),
                                    .message = text,
                                    .message_length = strlen(text)});
     return status;
@@ -447,9 +455,10 @@ static void settle(struct fake_call *call, mortise_status returned)
     if (call->given_up)
         call->status = MORTISE_FAILED;
     call->closed = true;
-    bool known = call->status <= MORTISE_OK;
-    if (!known)
-        call->status = MORTISE_FAILED;
+    mortise_status ended = call->status;
+    bool known = mortise__test_knows(ended);
+    if (!known || (ended == MORTISE_OK && call->failed && !call->replied))
+        call->status = MORTISE_FAILED; /* the latter is a forgotten `return` */
     pthread_cond_broadcast(&call->changed);
     pthread_mutex_unlock(&call->lock);
     if (call->given_up)
@@ -457,7 +466,7 @@ static void settle(struct fake_call *call, mortise_status returned)
     if (early)
         misuse(call, "used finish() and did not return MORTISE_PENDING");
     if (!known)
-        misuse(call, "ended with a status that is not one of a call");
+        misuse(call, "ended with the status %d, which is none of a call", (int)ended);
 }
 
 static void enter_tool(struct fake_call *call, const void *args)
@@ -480,6 +489,8 @@ static void complete(struct fake_call *call)
 {
     mortise_test_result *result = &call->result;
     result->status = call->status;
+    if (!call->failed)
+        result->category = mortise__test_category(call->status);
     result->attachments = call->attachments.items;
     result->attachment_count = call->attachments.count;
     result->progress = call->progress.items;

@@ -13,6 +13,28 @@ static bool is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* By its number below zero. */
+static const struct {
+    const char *word;
+    mortise_category category; /* what the host makes of it when nothing was said */
+} statuses[] = {
+    {"OK", MORTISE_INTERNAL},          {"FAILED", MORTISE_INTERNAL},
+    {"CANCELLED", MORTISE_ABORTED},    {"UNSUPPORTED", MORTISE_NOT_SUPPORTED},
+    {"NO_MEMORY", MORTISE_INTERNAL},   {"DENIED", MORTISE_FORBIDDEN},
+    {"NOT_FOUND", MORTISE_MISSING},    {"INVALID", MORTISE_INVALID_INPUT},
+    {"CONFLICT", MORTISE_UNAVAILABLE},
+};
+
+bool mortise__test_knows(mortise_status status)
+{
+    return status <= MORTISE_OK && status > -(mortise_status)(sizeof(statuses) / sizeof(*statuses));
+}
+
+mortise_category mortise__test_category(mortise_status status)
+{
+    return mortise__test_knows(status) ? statuses[-status].category : MORTISE_INTERNAL;
+}
+
 bool mortise__test_same(const char *file, int line, const char *came, const char *expected)
 {
     bool holds = is_same(came, expected);
@@ -45,8 +67,9 @@ bool mortise__test_reply(const char *file, int line, const mortise_test_result *
     bool holds = false;
     if (result->status < MORTISE_OK)
         mortise__test_fail(file, line,
-                           "expected the %s '%s'\n    the call failed with status %d: %s", kind,
-                           expected, (int)result->status, result->message);
+                           "expected the %s '%s'\n    the call failed with MORTISE_%s: %s", kind,
+                           expected, statuses[-result->status].word,
+                           result->message[0] ? result->message : "it gave no reason");
     else if (result->is_json != is_json)
         mortise__test_fail(file, line, "expected %s\n    came %s: %s", kind,
                            is_json ? "text" : "JSON", result->text);

@@ -64,6 +64,13 @@ const char *mortise__test_default_context(const mortise_test *test, const char *
 void mortise__test_make_id(char id[40], const char *prefix);
 int64_t mortise__test_now_ms(void);
 
+/* ---- check.c ---- */
+
+/* Whether a call can end with this status. */
+bool mortise__test_knows(mortise_status status);
+/* What a failing status stands for when fail() was not called. */
+mortise_category mortise__test_category(mortise_status status);
+
 /* ---- services.c, http.c ---- */
 
 /* NULL: it was not turned on. */

@@ -98,7 +98,8 @@ static struct entry *find_latest(const struct store *store, enum kind kind, cons
     return NULL;
 }
 
-/* Names whose data a call may reach: the session, or without one the run; the user. */
+/* Names whose data a call may reach: the session, or without one the run; the user; the
+ * application. */
 static const char *owner_of(mortise_call *call, mortise_owner owner)
 {
     const char *const *parts;
@@ -106,7 +107,7 @@ static const char *owner_of(mortise_call *call, mortise_owner owner)
     const char *of_session[] = {"session",
                                 session ? session : call->ops->context(call, "invocation")};
     const char *of_user[] = {"user", call->ops->context(call, "user")};
-    const char *of_app[] = {"app", ""};
+    const char *of_app[] = {"app", call->ops->context(call, "app")};
     const char *tenant = call->ops->context(call, "tenant");
     switch (owner) {
     case MORTISE_OF_SESSION:
@@ -154,13 +155,17 @@ static mortise_status invalid(mortise_call *call, const char *what)
 
 static bool is_name(const char *name)
 {
-    size_t characters = 0;
-    for (const char *c = name; *c; c++) {
+    size_t length = strlen(name);
+    for (const char *c = name; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == '/')
             return false;
-        characters += ((unsigned char)*c & 0xc0) != 0x80;
-    }
-    return characters >= 1 && characters <= 100 && name[0] != '.';
+    return length >= 1 && length <= 200 && name[0] != '.';
+}
+
+static bool is_type(const char *mime_type)
+{
+    const char *slash = strchr(mime_type, '/');
+    return slash && slash > mime_type && slash[1] && strlen(mime_type) <= 100;
 }
 
 static mortise_status save_artifact(mortise_call *call, mortise_owner whose, const char *name,
@@ -172,6 +177,8 @@ static mortise_status save_artifact(mortise_call *call, mortise_owner whose, con
         return invalid(call, "the artifact's name or owner cannot be used");
     if ((!data && length) || length > MORTISE_ARTIFACT_MAX)
         return invalid(call, "the artifact is larger than 10 MiB");
+    if (mime_type && !is_type(mime_type))
+        return invalid(call, "a media type is like \"image/png\", and at most 100 bytes long");
     struct store *store = open_store(call);
     const struct entry *before = find_latest(store, KIND_ARTIFACT, owner, name);
     uint32_t next = before ? before->version + 1 : 1;
@@ -258,8 +265,8 @@ static mortise_status list_artifacts(mortise_call *call, mortise_owner whose,
 static mortise_status add_memory(mortise_call *call, const char *text, size_t length, int64_t *id)
 {
     const char *owner = owner_of(call, MORTISE_OF_USER);
-    if (!owner || !text)
-        return invalid(call, "there is no text to remember");
+    if (!owner || !text || !length || length > MORTISE_MEMORY_MAX)
+        return invalid(call, "a text to be remembered has 1 to 65536 bytes");
     struct store *store = open_store(call);
     int64_t given = add_entry(store, KIND_MEMORY, owner, "", text, length)->id;
     close_store(call);

@@ -177,6 +177,41 @@ static mortise_test *load(const mortise_test_setup *setup)
     return test;
 }
 
+static bool is_name(const char *name)
+{
+    size_t length = name ? strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                        "0123456789_-")
+                         : 0;
+    return length >= 1 && length <= 64 && name[length] == '\0';
+}
+
+static void check_name(const char *what, const char *name)
+{
+    if (!is_name(name))
+        mortise__test_fail("mortise_test_open", 0,
+                           "the host refuses the plugin: %s has the name '%s', and a name is 1 to "
+                           "64 of A-Z a-z 0-9 _ -",
+                           what, name ? name : "");
+}
+
+/* What the host refuses while it loads a plugin, as far as names can tell. */
+static void check_names(const mortise_plugin *plugin)
+{
+    check_name("it", plugin->name);
+    for (size_t i = 0; i < plugin->hook_count; i++)
+        check_name("a set of hooks", plugin->hooks[i]->name);
+    for (size_t i = 0; i < plugin->tool_count; i++) {
+        const char *name = plugin->tools[i]->meta->name;
+        check_name("a tool", name);
+        for (size_t j = 0; j < i; j++)
+            if (name && plugin->tools[j]->meta->name &&
+                strcmp(name, plugin->tools[j]->meta->name) == 0)
+                mortise__test_fail("mortise_test_open", 0,
+                                   "the host refuses the plugin: two tools have the name '%s'",
+                                   name);
+    }
+}
+
 mortise_test *mortise_test_open_with(const mortise_test_setup *setup)
 {
     mortise_test *test = load(setup);
@@ -186,6 +221,8 @@ mortise_test *mortise_test_open_with(const mortise_test_setup *setup)
     else if (test->refusal)
         mortise__test_fail("mortise_test_open", 0, "the plugin refuses, but is loaded: %s",
                            test->refusal);
+    if (test->plugin)
+        check_names(test->plugin);
     return test;
 }
 

@@ -129,6 +129,8 @@ static void test_statuses_without_a_word(void **state)
         {MORTISE_NOT_FOUND, "not_found", "tool.not_found: not found"},
         {MORTISE_INVALID, "invalid_input",
          "Invalid argument: the tool cannot use what it was given"},
+        {MORTISE_CONFLICT, "unavailable",
+         "tool.unavailable: somebody else was faster; try again"},
         {7, "internal",
          "Internal error: tool 'answer' of plugin 'fake' ended with the unknown status 7"},
         {-99, "internal",

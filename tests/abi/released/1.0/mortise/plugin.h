@@ -10,7 +10,8 @@
  * plugin in another language needs.  It compiles as C11 and later and as C++11 and later.
  *
  * THREADS.  Every function carries one of these marks:
- *   [load]         on the loading thread, never concurrent, before the first call
+ *   [load]         never two at once in the process, and none beside a call of the plugin that
+ *                  is made or closed
  *   [call]         on a worker thread; one tool may be in several calls at once, unless it
  *                  is marked MORTISE_SERIAL
  *   [hook]         on the thread that runs the turn loop, never two at once in one session
@@ -46,8 +47,8 @@ extern "C" {
 #define MORTISE_ABI_MINOR 0u          /* grows with every addition */
 #define MORTISE_MAGIC     0x54524f4du /* "MORT" */
 
+/* For the two symbols that a plugin exports. */
 #define MORTISE_EXPORT __attribute__((visibility("default")))
-#define MORTISE_UNUSED __attribute__((unused))
 
 /* Whether the other side knows `member` of the struct that `pointer` points to. */
 #ifdef __cplusplus
@@ -58,6 +59,7 @@ extern "C" {
     ((pointer)->size >= offsetof(type, member) + sizeof(((type *)0)->member))
 #endif
 
+/* How a function ended: below MORTISE_OK it has failed. */
 typedef int32_t mortise_status;
 enum {
     MORTISE_OK          = 0,
@@ -72,6 +74,7 @@ enum {
     MORTISE_CONFLICT    = -8  /* somebody else was faster: look again */
 };
 
+/* Which interface a plugin was built for. */
 typedef struct mortise_stamp {
     uint32_t magic;
     uint16_t abi_major;
@@ -94,6 +97,7 @@ enum {
     MORTISE_NOT_SUPPORTED = 9  /* "unsupported" */
 };
 
+/* What went wrong, for mortise_call_ops.fail. */
 typedef struct mortise_error {
     uint32_t size;
     mortise_category category;
@@ -101,7 +105,7 @@ typedef struct mortise_error {
     const char *code;      /* for programs, such as "db.locked"; NULL: "tool.error" */
     const char *message;   /* for the model and people: what happened, what to do */
     size_t message_length;
-    int64_t retry_after_ms; /* 0: not known */
+    int64_t retry_after_ms; /* of a category that may be tried again; 0: not known */
 } mortise_error;
 
 /* ---- what a tool's arguments look like ------------------------------------------------ */
@@ -127,6 +131,7 @@ typedef struct mortise_list {
     size_t count;
 } mortise_list;
 
+/* mortise_field.flags: it must be given, and which of `min` and `max` counts. */
 enum {
     MORTISE_REQUIRED = 1u << 0,
     MORTISE_HAS_MIN  = 1u << 1,
@@ -171,12 +176,13 @@ enum {
     MORTISE_CONCURRENCY_SAFE = 1u << 1, /* may run beside other calls, its own included */
     MORTISE_LONG_RUNNING     = 1u << 2, /* answers at once and works on in the background */
     MORTISE_SERIAL           = 1u << 3, /* never entered twice at the same time */
-    MORTISE_SANDBOX_REQUIRED = 1u << 4, /* runs in the sandbox or not at all */
+    MORTISE_SANDBOX_REQUIRED = 1u << 4, /* a host without a sandbox does not run it */
     MORTISE_DESTRUCTIVE      = 1u << 5, /* may delete or overwrite */
     MORTISE_IDEMPOTENT       = 1u << 6, /* a second call with the same arguments changes nothing more */
     MORTISE_OPEN_WORLD       = 1u << 7  /* reaches beyond this machine */
 };
 
+/* What is known of a tool before it runs. */
 typedef struct mortise_tool_meta {
     uint32_t size;
     uint32_t flags;
@@ -217,7 +223,8 @@ enum {
     /* JSON text, given to the model as it is.  An object with a list "inline_data" (of
      * {"mime_type", "data", "name"}, the data in base64 or as a list of bytes) or "file_data" (of
      * {"mime_type", "uri", "name"}) is taken apart: these are attachments, and the result is its
-     * member "response", or else what remains. */
+     * member "response", or else what remains.  An element that cannot be used makes an error of
+     * the whole result. */
     MORTISE_JSON_RESULT = 1
 };
 
@@ -238,15 +245,18 @@ typedef struct mortise_call_ops {
     uint32_t size;
     uint32_t reserved;
 
-    /* The result; a second reply takes the place of the first.  `type` is
-     * MORTISE_TEXT_RESULT or MORTISE_JSON_RESULT. */
+    /* The result; a second reply takes the place of the first.  `type` is MORTISE_TEXT_RESULT or
+     * MORTISE_JSON_RESULT.  MORTISE_INVALID: another type, or the call is over;
+     * MORTISE_NO_MEMORY. */
     mortise_status (*reply)(mortise_call *call, uint32_t type, const char *text, size_t length);
 
     /* Keeps the error that the failing return of run() or finish() stands for.  Returns
      * MORTISE_FAILED, so that `return fail(…)` reads well. */
     mortise_status (*fail)(mortise_call *call, const mortise_error *error);
 
-    /* A file that goes with the result.  MORTISE_INVALID when it is too large. */
+    /* A file that goes with the result; at most 20, of 32 MiB together.  MORTISE_INVALID when it
+     * cannot be used (too large, a mime type that is none, a URI above 8 KiB); the operator is
+     * told why.  MORTISE_NO_MEMORY. */
     mortise_status (*attach)(mortise_call *call, const mortise_attachment *attachment);
 
     /* Text for those who watch, never for the model; `stream` is "stdout", "stderr" or any
@@ -260,7 +270,8 @@ typedef struct mortise_call_ops {
     bool (*cancelled)(mortise_call *call);
 
     /* Calls back once, on a thread of the host's, when the call is cancelled, or at once
-     * if it already is.  Never after the call is finished.  Only one per call. */
+     * if it already is.  Never after the call is finished.  Only one per call: a second is
+     * MORTISE_INVALID. */
     mortise_status (*on_cancel)(mortise_call *call, void (*callback)(void *data), void *data);
 
     /* A descriptor that is readable once the call is cancelled; to poll, never to read or
@@ -274,13 +285,15 @@ typedef struct mortise_call_ops {
      *   "call"         its id                     "invocation"   the id of the run
      *   "user"         who asks, or "anonymous"   "session"      the id of the session
      *   "tenant"       for whom                   "agent"        the agent's name
-     *   "app"          the application's name     "workspace"    the folder to work in
+     *   "app"          the application's name, else the agent's
      *   "batch_index"  from 0, in the response    "batch_size"   calls in the response
+     *   "workspace"    the folder to work in, an absolute path without symbolic links: a tool
+     *                  takes relative paths from there, and stays below it
      *   "scopes"       what the caller holds, separated by spaces
      *   "metadata"     of the request, a JSON object; "metadata.KEY" is one string of it */
     const char *(*context)(mortise_call *call, const char *key);
 
-    /* Zeroed memory that dies with the call; NULL: none left. */
+    /* Zeroed memory, aligned for anything, that dies with the call; NULL: none left. */
     void *(*alloc)(mortise_call *call, size_t bytes);
 
     /* Ends a call whose run() returned MORTISE_PENDING; nothing of the call may be used
@@ -292,6 +305,7 @@ typedef struct mortise_call_ops {
     const void *(*service)(mortise_call *call, const char *id);
 } mortise_call_ops;
 
+/* A call: the first parameter of all that a tool does with it. */
 struct mortise_call {
     uint32_t size;
     uint32_t reserved;
@@ -313,6 +327,8 @@ struct mortise_call {
  *   {"type":"function_call","call_id":"…","name":"…","arguments":"{…}"}
  *   {"type":"function_call_output","call_id":"…","output":"…","is_error":false}
  *   {"type":"reasoning","text":"…"}
+ * A result with attachments has a member "parts" that tells what they are, without their bytes:
+ *   [{"index":0,"mime_type":"…","name":"…","bytes":12345},{"index":1,"mime_type":"…","uri":"…"}]
  */
 typedef uint32_t mortise_verdict;
 enum {
@@ -327,15 +343,19 @@ enum {
 
 typedef struct mortise_hook mortise_hook;
 
-/* All [hook], until the hook returns. */
+/* All [hook], until the hook returns.  Those with a status return MORTISE_DENIED at an event that
+ * does not allow it, MORTISE_NOT_FOUND for an index beyond the last item, MORTISE_INVALID for what
+ * cannot be used, and MORTISE_NO_MEMORY, after which the hook counts as failed. */
 typedef struct mortise_hook_ops {
     uint32_t size;
     uint32_t reserved;
 
-    /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED. */
+    /* Why: goes with MORTISE_SKIP, ABORT, PAUSE and HOOK_FAILED.  Cut to 511 bytes. */
     void (*reason)(mortise_hook *hook, const char *text, size_t length);
 
-    /* As in mortise_call_ops.  Memory lives until the hook returns. */
+    /* As in mortise_call_ops, but that context() knows nothing of a single call: it knows "model",
+     * and at post_tool_call "parts", the attachments of the result as in its item (NULL: it has
+     * none).  Memory lives until the hook returns. */
     const char *(*context)(mortise_hook *hook, const char *key);
     void *(*alloc)(mortise_hook *hook, size_t bytes);
 
@@ -346,7 +366,9 @@ typedef struct mortise_hook_ops {
 
     /* prompt_submit: the user's item, which stays a user message.  pre_llm_request: item
      * `index` of this one request; what is stored stays as it is.  The kind of an item, and the
-     * call_id of a call or a result, cannot be changed.  MORTISE_DENIED inside the locked prefix. */
+     * call_id of a call or a result, cannot be changed; of a result's attachments those stay whose
+     * "index" is in its "parts", all without that member.  MORTISE_DENIED inside the locked
+     * prefix. */
     mortise_status (*set_item)(mortise_hook *hook, size_t index, const char *json, size_t length);
     /* pre_llm_request: leaves item `index` out of this one request; a call only together with
      * its result, or the hook has failed. */
@@ -358,7 +380,8 @@ typedef struct mortise_hook_ops {
     mortise_status (*set_arguments)(mortise_hook *hook, const char *json, size_t length);
     /* pre_tool_call: the result that stands in for the tool's, with MORTISE_RESPOND. */
     mortise_status (*respond)(mortise_hook *hook, bool is_error, const char *text, size_t length);
-    /* post_tool_call: what the model will see. */
+    /* post_tool_call: what the model will see.  Attachments stay with the new text, unless it makes
+     * an error of a success: they go with what the hook took away. */
     mortise_status (*set_result)(mortise_hook *hook, bool is_error, const char *text, size_t length);
 
     /* pre_tool_call, post_tool_call: the state of the tool `name` of the hook's own plugin,
@@ -366,6 +389,7 @@ typedef struct mortise_hook_ops {
     void *(*tool_state)(mortise_hook *hook, const char *name, const char *tag);
 } mortise_hook_ops;
 
+/* A hook that is being asked: the first parameter of all that it does. */
 struct mortise_hook {
     uint32_t size;
     uint32_t reserved;
@@ -471,6 +495,7 @@ typedef struct mortise_hooks {
     const char *name; /* [A-Za-z0-9_-]{1,64} */
     void *state;      /* the first parameter of each function */
 
+    /* One for each event, which lives until the function returns.  [hook] */
     mortise_verdict (*prompt_submit)(void *state, mortise_hook *hook, const mortise_prompt_submit *event);
     mortise_verdict (*pre_llm_request)(void *state, mortise_hook *hook, const mortise_pre_llm_request *event);
     mortise_verdict (*pre_tool_call)(void *state, mortise_hook *hook, const mortise_pre_tool_call *event);
@@ -501,6 +526,7 @@ struct mortise_plugin {
     void (*close)(mortise_plugin *self);
 };
 
+/* How much a line for the operator matters. */
 enum {
     MORTISE_LOG_ERROR   = 0,
     MORTISE_LOG_WARNING = 1,
@@ -509,14 +535,15 @@ enum {
 };
 
 typedef struct mortise_host mortise_host;
+/* The host, as a plugin sees it. */
 struct mortise_host {
     uint32_t size;
     uint16_t abi_major, abi_minor;
 
-    /* Keeps the reason why tool_definition() is about to return NULL.  [load] */
+    /* Keeps a copy of the reason why tool_definition() is about to return NULL.  [load] */
     void (*refuse)(const mortise_host *host, const char *reason);
 
-    /* One line for the operator.  [thread-safe] */
+    /* One line for the operator; `level` is MORTISE_LOG_ERROR, ….  [thread-safe] */
     void (*log)(const mortise_host *host, uint32_t level, const char *message);
 
     /* The plugin's section of the configuration as a JSON object, "{}" when there is none.

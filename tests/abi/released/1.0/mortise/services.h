@@ -34,7 +34,7 @@ typedef uint32_t mortise_owner;
 enum {
     MORTISE_OF_SESSION = 0, /* gone with the session; without a session, of the run alone */
     MORTISE_OF_USER    = 1, /* all sessions of that user, with that tenant */
-    MORTISE_OF_APP     = 2  /* everybody */
+    MORTISE_OF_APP     = 2  /* everybody who comes through this application */
 };
 
 /* ---- artifacts: files with versions, shared by all plugins ------------------------------- */
@@ -42,6 +42,7 @@ enum {
 #define MORTISE_ARTIFACTS_ID "mortise.artifacts/1"
 #define MORTISE_ARTIFACT_MAX ((size_t)10 << 20) /* bytes of one version */
 
+/* One version of a file. */
 typedef struct mortise_artifact {
     uint32_t size;
     uint32_t version; /* from 1 */
@@ -52,13 +53,14 @@ typedef struct mortise_artifact {
     const void *data; /* list(): NULL */
 } mortise_artifact;
 
+/* The service MORTISE_ARTIFACTS_ID. */
 typedef struct mortise_artifacts {
     uint32_t size;
     uint32_t reserved;
 
     /* Keeps a new version.  A name is 1 to 200 bytes of UTF-8, none of them a control character
-     * or '/', and does not begin with '.'.  A media type has at most 100 bytes; NULL is
-     * "application/octet-stream".  `version` may be NULL. */
+     * or '/', and does not begin with '.'.  A media type is like "image/png" and has at most 100
+     * bytes; NULL is "application/octet-stream".  `version` may be NULL. */
     mortise_status (*save)(mortise_call *call, mortise_owner owner, const char *name,
                            const char *mime_type, const void *data, size_t length,
                            uint32_t *version);
@@ -75,6 +77,7 @@ typedef struct mortise_artifacts {
 #define MORTISE_MEMORY_ID  "mortise.memory/1"
 #define MORTISE_MEMORY_MAX ((size_t)64 << 10) /* bytes of one text */
 
+/* One text that was found. */
 typedef struct mortise_memory_entry {
     uint32_t size;
     uint32_t reserved;
@@ -85,14 +88,15 @@ typedef struct mortise_memory_entry {
     double score; /* higher fits better */
 } mortise_memory_entry;
 
+/* The service MORTISE_MEMORY_ID. */
 typedef struct mortise_memory {
     uint32_t size;
     uint32_t reserved;
 
-    /* `id` may be NULL. */
+    /* Remembers a text of 1 to MORTISE_MEMORY_MAX bytes.  `id` may be NULL. */
     mortise_status (*add)(mortise_call *call, const char *text, size_t length, int64_t *id);
-    /* The entries that have most of the query's words, best first; at most `limit`.  Any text is
-     * a good query.  None found: MORTISE_OK and no entries. */
+    /* The entries that have most of the query's words, best first; at most `limit`, and 1000.  Any
+     * text is a good query; its first 4096 bytes count.  None found: MORTISE_OK and no entries. */
     mortise_status (*search)(mortise_call *call, const char *query, size_t limit,
                              const mortise_memory_entry *const **entries, size_t *count);
     /* MORTISE_NOT_FOUND: there is none of that id. */
@@ -104,6 +108,7 @@ typedef struct mortise_memory {
 #define MORTISE_STATE_ID "mortise.state/1"
 #define MORTISE_STATE_MAX ((size_t)1 << 20) /* bytes of one value */
 
+/* The service MORTISE_STATE_ID. */
 typedef struct mortise_state_service {
     uint32_t size;
     uint32_t reserved;
@@ -127,6 +132,7 @@ typedef struct mortise_state_service {
 
 #define MORTISE_SECRETS_ID "mortise.secrets/1"
 
+/* The service MORTISE_SECRETS_ID. */
 typedef struct mortise_secrets {
     uint32_t size;
     uint32_t reserved;
@@ -140,6 +146,7 @@ typedef struct mortise_secrets {
 
 #define MORTISE_HTTP_ID "mortise.http/1"
 
+/* "content-type" and "text/plain": one line of a request's or an answer's head. */
 typedef struct mortise_http_header {
     const char *name;
     const char *value;
@@ -149,6 +156,7 @@ enum {
     MORTISE_HTTP_PUBLIC_ONLY = 1u << 0 /* no address of this machine or of a private network */
 };
 
+/* What is asked for; all but `url` may be zero. */
 typedef struct mortise_http_request {
     uint32_t size;
     uint32_t flags;
@@ -170,6 +178,7 @@ typedef struct mortise_http_request {
     void *received_data;
 } mortise_http_request;
 
+/* The answer; all but `size` is set by send() and lives as long as the call. */
 typedef struct mortise_http_response {
     uint32_t size;   /* set by the caller */
     uint32_t status; /* 200, … */
@@ -181,6 +190,7 @@ typedef struct mortise_http_response {
     size_t body_length;
 } mortise_http_response;
 
+/* The service MORTISE_HTTP_ID. */
 typedef struct mortise_http {
     uint32_t size;
     uint32_t reserved;
@@ -193,6 +203,7 @@ typedef struct mortise_http {
 
 /* ---- how to get them; NULL: not here ---------------------------------------------------------- */
 
+/* Any service by its id. */
 static inline const void *mortise_service(mortise_call *call, const char *id)
 {
     return MORTISE_HAS(call->ops, mortise_call_ops, service) && call->ops->service
@@ -200,26 +211,31 @@ static inline const void *mortise_service(mortise_call *call, const char *id)
                : NULL;
 }
 
+/* Files with versions. */
 static inline const mortise_artifacts *mortise_artifacts_of(mortise_call *call)
 {
     return (const mortise_artifacts *)mortise_service(call, MORTISE_ARTIFACTS_ID);
 }
 
+/* Texts to be found again. */
 static inline const mortise_memory *mortise_memory_of(mortise_call *call)
 {
     return (const mortise_memory *)mortise_service(call, MORTISE_MEMORY_ID);
 }
 
+/* Values by key. */
 static inline const mortise_state_service *mortise_state_of(mortise_call *call)
 {
     return (const mortise_state_service *)mortise_service(call, MORTISE_STATE_ID);
 }
 
+/* Requests over the network. */
 static inline const mortise_http *mortise_http_of(mortise_call *call)
 {
     return (const mortise_http *)mortise_service(call, MORTISE_HTTP_ID);
 }
 
+/* What the configuration grants; had from the host, in open() or later. */
 static inline const mortise_secrets *mortise_secrets_of(const mortise_host *host)
 {
     return (const mortise_secrets *)host->service(host, MORTISE_SECRETS_ID);

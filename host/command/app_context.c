@@ -1,29 +1,29 @@
-#include "command/caller.h"
+#include "command/app_context.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static char *copy(struct caller *caller, const char *text, size_t length)
+static char *copy(struct app_context *own, const char *text, size_t length)
 {
-    return arena_copy(&caller->memory, text, length);
+    return arena_copy(&own->memory, text, length);
 }
 
-static bool read_scopes(struct caller *caller, const char *scopes, struct error *error)
+static bool read_scopes(struct app_context *own, const char *scopes, struct error *error)
 {
     /* At most every second byte begins one. */
-    const char **list = arena_alloc(&caller->memory, (strlen(scopes) / 2 + 2) * sizeof(*list));
+    const char **list = arena_alloc(&own->memory, (strlen(scopes) / 2 + 2) * sizeof(*list));
     size_t count = 0;
     if (!list)
         return error_memory(error);
     while (*scopes) {
         size_t length = strcspn(scopes, ",");
-        if (length && !(list[count++] = copy(caller, scopes, length)))
+        if (length && !(list[count++] = copy(own, scopes, length)))
             return error_memory(error);
         scopes += length + (scopes[length] == ',');
     }
-    caller->context.scopes = list;
+    own->context.scopes = list;
     return true;
 }
 
@@ -35,10 +35,10 @@ static struct metadata *place(struct metadata *list, const char *entry, size_t l
     return list;
 }
 
-static bool read_metadata(struct caller *caller, char *const *entries, size_t count,
+static bool read_metadata(struct app_context *own, char *const *entries, size_t count,
                           struct error *error)
 {
-    struct metadata *list = arena_alloc(&caller->memory, (count + 1) * sizeof(*list));
+    struct metadata *list = arena_alloc(&own->memory, (count + 1) * sizeof(*list));
     if (!list)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
@@ -47,50 +47,50 @@ static bool read_metadata(struct caller *caller, char *const *entries, size_t co
             return error_set(error, ERROR_USAGE, "option '--metadata': '%s' is not KEY=VALUE",
                              entries[i]);
         struct metadata *entry = place(list, entries[i], length);
-        entry->key = copy(caller, entries[i], length);
+        entry->key = copy(own, entries[i], length);
         entry->value = entries[i] + length + 1;
         if (!entry->key)
             return error_memory(error);
     }
-    caller->context.metadata = list;
+    own->context.metadata = list;
     return true;
 }
 
 /* A current folder that is gone, or that cannot be told, is none. */
-static bool find_workspace(struct caller *caller, const char *said, struct error *error)
+static bool find_workspace(struct app_context *own, const char *said, struct error *error)
 {
     struct stat status;
     char *path = realpath(said ? said : ".", NULL);
     bool is_folder = path && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
     int reason = path ? ENOTDIR : errno;
     if (is_folder)
-        caller->context.workspace = copy(caller, path, strlen(path));
+        own->context.workspace = copy(own, path, strlen(path));
     free(path);
     if (is_folder)
-        return caller->context.workspace || error_memory(error);
+        return own->context.workspace || error_memory(error);
     return !said || error_set(error, ERROR_USAGE, "option '--workspace': cannot use '%s': %s", said,
                               strerror(reason));
 }
 
-bool caller_init(struct caller *caller, const struct app *app, struct error *error)
+bool app_context_init(struct app_context *own, const struct app *app, struct error *error)
 {
     const struct settings *settings = &app->settings;
     size_t count;
     char *const *metadata = settings_list(settings, SETTING_METADATA, &count);
     const char *scopes = settings_text(settings, SETTING_SCOPES);
-    caller->context = (struct call_context){
+    own->context = (struct call_context){
         .user = settings_text(settings, SETTING_USER),
         .tenant = settings_text(settings, SETTING_TENANT),
         .agent = settings_text(settings, SETTING_AGENT),
         .app = settings_text(settings, SETTING_APP),
     };
-    arena_init(&caller->memory, NULL, 0);
-    return (!scopes || read_scopes(caller, scopes, error)) &&
-           (!count || read_metadata(caller, metadata, count, error)) &&
-           find_workspace(caller, settings_text(settings, SETTING_WORKSPACE), error);
+    arena_init(&own->memory, NULL, 0);
+    return (!scopes || read_scopes(own, scopes, error)) &&
+           (!count || read_metadata(own, metadata, count, error)) &&
+           find_workspace(own, settings_text(settings, SETTING_WORKSPACE), error);
 }
 
-void caller_release(struct caller *caller)
+void app_context_release(struct app_context *own)
 {
-    arena_release(&caller->memory);
+    arena_release(&own->memory);
 }
