@@ -131,9 +131,10 @@ void account_put_json(struct text *out, const struct account_sum *sum)
 
 /* ---- the table ---- */
 
-static const char *const columns[] = {"tool", "calls", "errors", "total", "p50",
-                                      "p99",  "max",   "in",     "out",   "dropped"};
-enum { COLUMNS = sizeof(columns) / sizeof(*columns), MAX_CELL = 32 };
+enum column { TOOL, CALLS, ERRORS, TOTAL, P50, P99, MAX, IN, OUT, DROPPED, COLUMNS };
+static const char *const columns[COLUMNS] = {"tool", "calls", "errors", "total", "p50",
+                                             "p99",  "max",   "in",     "out",   "dropped"};
+enum { MAX_CELL = 32, GAP = 2, HIDDEN = -1 };
 
 static void add_cell(struct text *cells, const char *cell)
 {
@@ -212,32 +213,49 @@ static void measure(const struct account_table *table, int widths[COLUMNS])
             widths[i % COLUMNS] = width_of(cell);
 }
 
+/* What a terminal has no room for goes, the least told first; programs get all by --json. */
+static void fit(const struct account_table *table, const struct output *output, int widths[COLUMNS])
+{
+    static const enum column spared[] = {MAX, P50, IN, OUT, TOTAL, P99};
+    int width = 0;
+    if (!table->dropped)
+        widths[DROPPED] = HIDDEN;
+    for (size_t i = 0; i < COLUMNS; i++)
+        width += widths[i] == HIDDEN ? 0 : widths[i] + GAP;
+    for (size_t i = 0; i < sizeof(spared) / sizeof(*spared); i++)
+        if (output->terminal && width > (int)output_width(output)) {
+            width -= widths[spared[i]] + GAP;
+            widths[spared[i]] = HIDDEN;
+        }
+}
+
 static void show_cell(struct output *output, size_t column, const char *cell, int width)
 {
-    int gap = width - width_of(cell);
-    if (column == 0)
-        output_printf(output, "  %s%*s", cell, gap, "");
+    int fill = width - width_of(cell);
+    if (width == HIDDEN)
+        return;
+    if (column == TOOL)
+        output_printf(output, "%*s%s%*s", GAP, "", cell, fill, "");
     else
-        output_printf(output, "  %*s%s", gap, "", cell);
+        output_printf(output, "%*s%s", GAP + fill, "", cell);
 }
 
 void account_table_show(struct account_table *table, struct output *output)
 {
     int widths[COLUMNS];
-    size_t shown = table->dropped ? COLUMNS : COLUMNS - 1;
     if (table->cells.failed) {
         output_fail(output, ENOMEM);
         table->rows = 0;
     }
     measure(table, widths);
+    fit(table, output, widths);
     const char *cell = text_cstr(&table->cells);
-    for (size_t i = 0; table->rows && i < shown; i++)
+    for (size_t i = 0; table->rows && i < COLUMNS; i++)
         show_cell(output, i, columns[i], widths[i]);
     for (size_t i = 0; i < table->rows * COLUMNS; i++, cell = next_cell(cell)) {
         if (i % COLUMNS == 0)
             output_own(output, "\n");
-        if (i % COLUMNS < shown)
-            show_cell(output, i % COLUMNS, cell, widths[i % COLUMNS]);
+        show_cell(output, i % COLUMNS, cell, widths[i % COLUMNS]);
     }
     output_end_line(output);
     text_release(&table->cells);

@@ -2,7 +2,6 @@
 #include "command/chat.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,23 +74,6 @@ static bool make_editor(struct chat *chat, struct error *error)
     return chat->editor != NULL;
 }
 
-/* One line of standard input as it is: it is no terminal that could be edited on. */
-static enum editor_end read_plain(struct text *line)
-{
-    char *data = NULL;
-    size_t capacity = 0;
-    ssize_t length = getline(&data, &capacity, stdin);
-    if (length > 0 && data[length - 1] == '\n')
-        length--;
-    text_reset(line);
-    if (length >= 0)
-        text_append(line, data, (size_t)length);
-    free(data);
-    if (signals_received())
-        return EDITOR_STOPPED;
-    return length < 0 ? EDITOR_EOF : line->failed ? EDITOR_FAILED : EDITOR_LINE;
-}
-
 /* Signals that come meanwhile end the reading. */
 static enum editor_end read_input(struct chat *chat, struct text *line)
 {
@@ -99,7 +81,8 @@ static enum editor_end read_input(struct chat *chat, struct text *line)
     if (!stop)
         return EDITOR_FAILED;
     signals_watch(stop);
-    enum editor_end end = chat->editor ? editor_read(chat->editor, stop, line) : read_plain(line);
+    enum editor_end end = chat->editor ? editor_read(chat->editor, stop, line)
+                                        : lines_read(&chat->lines, stop, line);
     chat->signal = signals_received();
     signals_watch(NULL);
     cancel_unref(stop);
@@ -199,7 +182,7 @@ void chat_conversation_free(struct conversation *conversation)
 
 int command_chat(struct app *app, int count, char **operands)
 {
-    struct chat chat = {.app = app};
+    struct chat chat = {.app = app, .lines.fd = STDIN_FILENO};
     struct error error;
     int code;
     (void)operands;
@@ -215,6 +198,7 @@ int command_chat(struct app *app, int count, char **operands)
         jsonl_release(&none.jsonl);
     }
     editor_free(chat.editor);
+    lines_release(&chat.lines);
     chat_conversation_free(chat.conversation);
     return code;
 }

@@ -6,11 +6,13 @@
 
 #include "command/conversation.h"
 #include "frontend/editor.h"
+#include "frontend/lines.h"
 
 struct chat {
     struct app *app;
     struct conversation *conversation; /* /resume puts another one in its place */
-    struct editor *editor; /* NULL: lines come from standard input as they are */
+    struct editor *editor; /* NULL: there are only lines */
+    struct lines lines;    /* of standard input as they are */
     bool leaves;           /* /quit */
     int code;              /* what the last run ended with */
     int signal;            /* that came while it read or ran, or 0 */

@@ -10,6 +10,7 @@
 #include "command/account.h"
 #include "command/chat.h"
 #include "command/command.h"
+#include "command/tool_view.h"
 #include "conversation/item_view.h"
 
 struct chat_command {
@@ -51,16 +52,18 @@ static void help(struct chat *chat, const char *operand)
                     "Pasted lines stay together until you press Enter.\n");
 }
 
-static void list_tool(struct output *out, const struct tool *tool, bool whole)
+/* One that is asked for by its name is told whole. */
+static void list_tool(struct output *out, const struct tool *tool, bool whole, int width)
 {
-    const char *description = tool->meta.description;
-    output_printf(out, "  %s  ", tool->name);
-    output_foreign(out, description, whole ? strlen(description) : strcspn(description, "\n"));
-    output_own(out, "\n");
-    if (whole) {
-        output_foreign(out, tool->meta.input_schema, strlen(tool->meta.input_schema));
-        output_end_line(out);
+    output_own(out, "  ");
+    if (!whole) {
+        tool_view_line(out, tool, width);
+        return;
     }
+    output_printf(out, "%s  ", tool->name);
+    output_foreign(out, tool->meta.description, strlen(tool->meta.description));
+    output_end_line(out);
+    tool_view_schema(out, "input schema", tool->meta.input_schema);
 }
 
 /* With what the tools did since this chat began. */
@@ -71,12 +74,13 @@ static void tools(struct chat *chat, const char *operand)
     struct account_table table = {0};
     struct account_sum sum;
     struct error error;
+    int width = tool_view_width(chat->app, registry);
     size_t shown = 0;
     for (size_t i = 0; i < registry_tool_count(registry); i++) {
         const struct tool *tool = registry_tool(registry, i);
         if (!app_offers(chat->app, tool) || (*operand && strcmp(operand, tool->name) != 0))
             continue;
-        list_tool(out, tool, *operand);
+        list_tool(out, tool, *operand, width);
         account_read(tool->account, &sum);
         if (sum.calls)
             account_table_add(&table, tool->name, &sum);
@@ -139,7 +143,9 @@ static void sessions(struct chat *chat, const char *operand)
 static void resume(struct chat *chat, const char *operand)
 {
     struct error error;
-    if (*operand) {
+    const char *own = conversation_session(chat->conversation);
+    bool is_other = *operand && !(own && strcmp(operand, own) == 0);
+    if (is_other) {
         struct conversation *other = chat_conversation_new(chat->app, operand, &error);
         if (!other) {
             tell_error(chat, &error);

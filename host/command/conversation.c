@@ -334,6 +334,7 @@ static bool replace_worker(struct conversation *c, struct client *client, struct
     if (worker_state(c->worker) == WORKER_CACHE_LOCKED)
         worker_lock(worker);
     worker_free(c->worker);
+    signals_forget(c->cancel);
     cancel_unref(c->cancel);
     c->worker = worker;
     c->cancel = cancel;
@@ -376,6 +377,7 @@ void conversation_release(struct conversation *c)
     /* A tool that did not stop still uses its plugin, of which its call has a reference. */
     pool_free(c->pool, POOL_GRACE_MS);
     conversation_release_plugins(c);
+    signals_forget(c->cancel);
     cancel_unref(c->cancel);
     if (c->store)
         store_journal_release(&c->journal);

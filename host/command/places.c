@@ -21,12 +21,12 @@ struct services *places_services(const struct settings *settings)
     return services;
 }
 
-bool places_forget_session(const char *session, struct error *error)
+bool places_forget_session(const char *session, bool *any, struct error *error)
 {
     char *artifacts = path_state("artifacts");
     char *database = path_state("plugin-data.db");
     const struct services_settings places = {.artifacts = artifacts, .database = database};
-    bool ok = artifacts && database ? services_forget_session(&places, session, error)
+    bool ok = artifacts && database ? services_forget_session(&places, session, any, error)
                                     : error_memory(error);
     free(artifacts);
     free(database);

@@ -7,7 +7,7 @@
 
 /* NULL: no memory. */
 struct services *places_services(const struct settings *settings);
-/* What a session has there goes with it. */
-bool places_forget_session(const char *session, struct error *error);
+/* What a session has there goes with it; *any: it had something. */
+bool places_forget_session(const char *session, bool *any, struct error *error);
 
 #endif

@@ -9,9 +9,9 @@
 
 static void list_loaded(struct app *app, const struct plugin *plugin)
 {
-    output_printf(&app->out, "%s %s  %zu tool%s, %zu hook%s  ", plugin->name,
-                  plugin->version ? plugin->version : "", plugin->tool_count,
-                  plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
+    output_printf(&app->out, "%s%s%s  %zu tool%s, %zu hook%s  ", plugin->name,
+                  plugin->version ? " " : "", plugin->version ? plugin->version : "",
+                  plugin->tool_count, plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
                   plugin->hook_count == 1 ? "" : "s");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
     output_own(&app->out, "\n");
@@ -23,12 +23,14 @@ static void put_account(struct text *line, const struct registry *registry,
 {
     const struct tool *tool;
     struct account_sum sum;
+    bool any = false;
     json_put_key(line, "account");
     text_putc(line, '[');
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++) {
         if (tool->plugin != plugin || !account_of(book, tool, &sum))
             continue;
-        text_puts(line, line->data[line->length - 1] == '[' ? "{" : ",{");
+        text_puts(line, any ? ",{" : "{");
+        any = true;
         json_put_string(line, "tool", tool->name);
         account_put_json(line, &sum);
         text_putc(line, '}');
@@ -114,7 +116,7 @@ static void show_plugin(struct app *app, const struct registry *registry,
 {
     const struct tool *tool;
     const struct hook *hook;
-    output_printf(&app->out, "%s %s\nfile     ", plugin->name,
+    output_printf(&app->out, "%s%s%s\nfile     ", plugin->name, plugin->version ? " " : "",
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
     output_own(&app->out, "\n");

@@ -45,8 +45,7 @@ static void write_utc(int64_t time_ms, char out[TIME_SIZE])
 {
     time_t seconds = (time_t)(time_ms / 1000);
     struct tm parts;
-    if (!gmtime_r(&seconds, &parts) ||
-        strftime(out, TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    if (!gmtime_r(&seconds, &parts) || strftime(out, TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
         snprintf(out, TIME_SIZE, "?");
 }
 
@@ -145,9 +144,10 @@ static void show_item(struct app *app, const struct item *item)
         text_printf(&text, "%s %s", item->name, item->arguments.data);
         show_text(app, "→ call", text_cstr(&text), text.length);
     } else {
-        show_text(app, item->kind == ITEM_REASONING ? "reasoning"
-                       : item->is_error             ? "← error"
-                                                    : "← result",
+        show_text(app,
+                  item->kind == ITEM_REASONING ? "reasoning"
+                  : item->is_error             ? "← error"
+                                               : "← result",
                   item->text.data, item->text.length);
         for (size_t i = 0; i < item->attachment_count; i++)
             show_attachment(app, &item->attachments[i]);
@@ -240,14 +240,29 @@ static bool import(struct app *app, struct store *store, const char *path, struc
     return true;
 }
 
+/* Of a session that is not in the store tools may have kept something all the same: by
+ * `mortise tools call`, or because an earlier rm got no further.  *error tells that it is not. */
+static bool remove_rest(const char *id, struct error *error)
+{
+    struct error failure;
+    bool any;
+    if (error->kind != ERROR_USAGE)
+        return false;
+    if (places_forget_session(id, &any, &failure))
+        return any;
+    *error = failure;
+    return false;
+}
+
 static bool remove_one(struct app *app, struct store *store, const char *id, struct error *error)
 {
     struct session session;
+    bool any;
     (void)app;
-    if (!store->ops->find(store, id, &session, error))
-        return false;
+    if (!store || !store->ops->find(store, id, &session, error))
+        return remove_rest(id, error);
     bool ok = store->ops->remove(store, session.id, error) &&
-              places_forget_session(session.id, error);
+              places_forget_session(session.id, &any, error);
     session_release(&session);
     return ok;
 }
@@ -257,12 +272,13 @@ static bool remove_one(struct app *app, struct store *store, const char *id, str
 static const struct {
     const char *verb;
     bool (*run)(struct app *app, struct store *store, const char *operand, struct error *error);
-    bool creates; /* the store, if it is not there */
+    bool creates;       /* the store, if it is not there */
+    bool without_store; /* then it is NULL, and *error says so */
 } verbs[] = {
-    {"show", show, false},
-    {"export", export, false},
-    {"rm", remove_one, false},
-    {"import", import, true},
+    {"show", show, false, false},
+    {"export", export, false, false},
+    {"rm", remove_one, false, true},
+    {"import", import, true, false},
 };
 
 static int run_verb(struct app *app, size_t verb, const char *operand)
@@ -271,7 +287,7 @@ static int run_verb(struct app *app, size_t verb, const char *operand)
     struct store *store = sessions_open(verbs[verb].creates, &error);
     if (!store && error.kind == ERROR_NONE)
         error_set(&error, ERROR_USAGE, "session '%s' not found; there are none", operand);
-    bool ok = store && verbs[verb].run(app, store, operand, &error);
+    bool ok = (store || verbs[verb].without_store) && verbs[verb].run(app, store, operand, &error);
     store_close(store);
     int flushed = app_flush(app);
     return ok ? flushed : app_fail(app, &error);

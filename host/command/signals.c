@@ -10,7 +10,7 @@
 
 #include "frontend/terminal.h"
 
-static struct cancel *watched;
+static struct cancel *volatile watched;
 static volatile sig_atomic_t received;
 
 static void on_signal(int number)
@@ -26,12 +26,21 @@ static void on_signal(int number)
 void signals_watch(struct cancel *cancel)
 {
     watched = cancel;
-    received = 0;
+    if (received == SIGINT)
+        received = 0;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    if (received)
+        cancel_trigger(cancel);
+}
+
+void signals_forget(const struct cancel *cancel)
+{
+    if (watched == cancel)
+        watched = NULL;
 }
 
 int signals_received(void)

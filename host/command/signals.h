@@ -9,8 +9,12 @@
 
 #include "base/cancel.h"
 
-/* SIGINT and SIGTERM trigger the token; SIGPIPE is ignored from here on. */
+/* SIGINT and SIGTERM trigger the token; SIGPIPE is ignored from here on.  A Ctrl-C that came before
+ * was meant for something else; any other signal that came is not forgotten, and triggers it at
+ * once.  The token must stay until another one, or NULL, is watched, or signals_forget(). */
 void signals_watch(struct cancel *cancel);
+/* Before the token is freed: it is watched no more, if it was. */
+void signals_forget(const struct cancel *cancel);
 /* The signal that came, or 0. */
 int signals_received(void);
 

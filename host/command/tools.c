@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/json.h"
 #include "base/json_write.h"
 #include "base/log.h"
 #include "base/secret.h"
@@ -12,6 +11,7 @@
 #include "command/app_context.h"
 #include "command/command.h"
 #include "command/signals.h"
+#include "command/tool_view.h"
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
 #include "tool/arguments.h"
@@ -32,28 +32,17 @@ static void list_as_json(struct app *app, const struct tool *tool)
     app_print_json(app, &line);
 }
 
-static void list_for_people(struct app *app, const struct tool *tool, int width)
-{
-    const char *description = tool->meta.description;
-    output_printf(&app->out, "%-*s  ", width, tool->name);
-    output_foreign(&app->out, description, strcspn(description, "\n"));
-    output_own(&app->out, "\n");
-}
-
 static int list(struct app *app, struct registry *registry)
 {
-    int width = 0;
+    int width = tool_view_width(app, registry);
     const struct tool *tool;
-    for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
-        if (app_offers(app, tool) && (int)strlen(tool->name) > width)
-            width = (int)strlen(tool->name);
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++) {
         if (!app_offers(app, tool))
             continue;
         if (app->json)
             list_as_json(app, tool);
         else
-            list_for_people(app, tool, width);
+            tool_view_line(&app->out, tool, width);
     }
     if (registry_tool_count(registry) == 0 && !app->json)
         log_error("no tools; put plugins into a folder and name it with -P DIR, or into %s",
@@ -79,19 +68,6 @@ static void show_flags(struct app *app, uint32_t flags)
         if (flags & names[i].bit)
             output_printf(&app->out, " %s", names[i].name);
     output_own(&app->out, flags ? "\n" : " none\n");
-}
-
-static void show_schema(struct app *app, const char *label, const char *schema)
-{
-    json_t *json = schema ? json_parse(schema, strlen(schema), NULL, NULL) : NULL;
-    char *pretty = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-    if (pretty) {
-        output_printf(&app->out, "%s\n", label);
-        output_foreign(&app->out, pretty, strlen(pretty));
-        output_own(&app->out, "\n");
-    }
-    free(pretty);
-    json_decref(json);
 }
 
 static int show(struct app *app, const struct registry *registry, const char *name)
@@ -121,8 +97,8 @@ static int show(struct app *app, const struct registry *registry, const char *na
         output_foreign(&app->out, tool->meta.examples[i], strlen(tool->meta.examples[i]));
         output_own(&app->out, "\n");
     }
-    show_schema(app, "input schema", tool->meta.input_schema);
-    show_schema(app, "output schema", tool->meta.output_schema);
+    tool_view_schema(&app->out, "input schema", tool->meta.input_schema);
+    tool_view_schema(&app->out, "output schema", tool->meta.output_schema);
     return app_flush(app);
 }
 
@@ -295,6 +271,7 @@ static int call(struct app *app, struct registry *registry, const char *name, co
     tool_result_release(&hand.call.result);
     if (pool_free(hand.pool, POOL_GRACE_MS) > 0)
         registry_ref(registry); /* a tool that did not stop still uses it */
+    signals_forget(hand.cancel);
     cancel_unref(hand.cancel);
     app_context_release(&hand.caller);
     print_release(&hand.print);

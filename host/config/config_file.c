@@ -68,7 +68,7 @@ static bool add(struct settings *settings, enum setting_id id, enum setting_sour
         return true; /* something of higher precedence is there */
     if (!json_is_array(json))
         return add_scalar(value, id, source, json, error);
-    if (setting_definitions[id].kind != SETTING_LIST)
+    if (!setting_is_list(id))
         return error_set(error, ERROR_CONFIG, "must not be a list");
     size_t i;
     json_t *entry;

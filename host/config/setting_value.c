@@ -63,6 +63,7 @@ static bool check(const struct setting_definition *definition, const char *text,
         return check_choice(definition->metavariable, text, error);
     case SETTING_TEXT:
     case SETTING_LIST:
+    case SETTING_TEXTS:
         break;
     }
     return true;
@@ -84,6 +85,12 @@ static bool push(struct setting_value *value, const char *text, struct error *er
     return true;
 }
 
+bool setting_is_list(enum setting_id id)
+{
+    enum setting_kind kind = setting_definitions[id].kind;
+    return kind == SETTING_LIST || kind == SETTING_TEXTS;
+}
+
 bool setting_value_add(struct setting_value *value, enum setting_id id, enum setting_source source,
                        const char *text, struct error *error)
 {
@@ -98,7 +105,7 @@ bool setting_value_add(struct setting_value *value, enum setting_id id, enum set
     } else if (definition->kind == SETTING_COUNT && strcmp(text, "false") == 0) {
         text = "0";
     }
-    if (definition->kind != SETTING_LIST)
+    if (!setting_is_list(id))
         setting_value_clear(value);
     value->source = source;
     return push(value, text, error);

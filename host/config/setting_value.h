@@ -4,6 +4,8 @@
 
 #include "config/settings.h"
 
+/* Whether it is repeatable. */
+bool setting_is_list(enum setting_id id);
 /* Lists grow, counts count up, everything else is replaced.  Kind usage on failure. */
 bool setting_value_add(struct setting_value *value, enum setting_id id, enum setting_source source,
                        const char *text, struct error *error);

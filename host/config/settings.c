@@ -168,8 +168,9 @@ static void variable_name(const char *option, char *name, size_t size)
 static bool add_list(struct setting_value *value, enum setting_id id, const char *list,
                      struct error *error)
 {
+    const char *between = setting_definitions[id].kind == SETTING_LIST ? ":" : "\n";
     for (;;) {
-        size_t length = strcspn(list, ":");
+        size_t length = strcspn(list, between);
         char *entry = strndup(list, length);
         bool ok = entry ? length == 0 ||
                               setting_value_add(value, id, SOURCE_ENVIRONMENT, entry, error)
@@ -190,7 +191,7 @@ static bool read_environment(struct settings *settings, struct error *error)
         const char *text = value->source == SOURCE_UNSET ? getenv(name) : NULL;
         if (!text || !*text)
             continue;
-        bool ok = setting_definitions[id].kind == SETTING_LIST
+        bool ok = setting_is_list((enum setting_id)id)
                       ? add_list(value, (enum setting_id)id, text, error)
                       : setting_value_add(value, (enum setting_id)id, SOURCE_ENVIRONMENT, text,
                                           error);

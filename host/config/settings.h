@@ -24,7 +24,8 @@ enum setting_kind {
     SETTING_COUNT,  /* a flag that may be given several times */
     SETTING_TEXT,
     SETTING_CHOICE, /* one of the words of its metavariable, "a|b|c" */
-    SETTING_LIST,   /* repeatable; an array in files, ':' between entries in the environment */
+    SETTING_LIST,   /* of paths: repeatable; an array in files, ':' between in the environment */
+    SETTING_TEXTS,  /* the same of any texts, a line for each in the environment */
     SETTING_WHOLE,  /* integer >= 0 */
     SETTING_NUMBER  /* real */
 };
@@ -60,7 +61,7 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
     X(TEMPERATURE, "temperature", 0, "X", SETTING_NUMBER, PROJECT_OK, NULL, "sampling temperature") \
     X(TOP_P, "top-p", 0, "X", SETTING_NUMBER, PROJECT_OK, NULL, "nucleus sampling")                \
     X(TOP_K, "top-k", 0, "N", SETTING_WHOLE, PROJECT_OK, NULL, "sample from the N likeliest")      \
-    X(STOP, "stop", 0, "TEXT", SETTING_LIST, PROJECT_OK, NULL,                                     \
+    X(STOP, "stop", 0, "TEXT", SETTING_TEXTS, PROJECT_OK, NULL,                                    \
       "end the answer before this text (repeatable)")                                              \
     X(REASONING, "reasoning", 0, "low|medium|high", SETTING_CHOICE, PROJECT_OK, NULL,              \
       "how hard the model thinks before it answers")                                               \
@@ -104,7 +105,7 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "the agent's name, as tools are told")                                                       \
     X(APP, "app", 0, "NAME", SETTING_TEXT, USER_ONLY, NULL,                                        \
       "the application's name, as tools are told; else the agent's")                               \
-    X(METADATA, "metadata", 0, "KEY=VALUE", SETTING_LIST, USER_ONLY, NULL,                         \
+    X(METADATA, "metadata", 0, "KEY=VALUE", SETTING_TEXTS, USER_ONLY, NULL,                        \
       "what tools and hooks may ask for by this key (repeatable)")                                 \
     X(SCOPES, "scopes", 0, "SCOPE,...", SETTING_TEXT, USER_ONLY, NULL,                             \
       "what tools that require scopes may do")                                                     \
@@ -145,7 +146,7 @@ const char *setting_source_name(enum setting_source source);
 
 struct setting_value {
     enum setting_source source;
-    char **items; /* NULL-terminated; several only for SETTING_LIST */
+    char **items; /* NULL-terminated; several only for lists */
     size_t count;
 };
 

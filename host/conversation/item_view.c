@@ -50,14 +50,31 @@ static bool keep(struct item *item, const struct item *old, json_int_t index, st
     return item_attach(item, &old->attachments[index]) || error_memory(error);
 }
 
+static json_int_t index_at(const json_t *parts, size_t i)
+{
+    return json_member_integer(json_array_get(parts, i), "index", -1);
+}
+
+/* A part is kept once: megabytes must not grow by being named again and again. */
+static bool is_named_before(const json_t *parts, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (index_at(parts, j) == index_at(parts, i))
+            return true;
+    return false;
+}
+
 static bool keep_named(struct item *item, const struct item *old, const json_t *parts,
                        struct error *error)
 {
     if (!json_is_array(parts))
         return error_set(error, ERROR_BAD_REQUEST, "item 'parts' must be a list of objects");
-    for (size_t i = 0; i < json_array_size(parts); i++)
-        if (!keep(item, old, json_member_integer(json_array_get(parts, i), "index", -1), error))
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        if (i >= old->attachment_count || is_named_before(parts, i))
+            return error_set(error, ERROR_BAD_REQUEST, "item 'parts' must name each part once");
+        if (!keep(item, old, index_at(parts, i), error))
             return false;
+    }
     return true;
 }
 

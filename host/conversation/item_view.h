@@ -19,7 +19,7 @@ void item_write_view(const struct item *item, struct text *out);
 void attachments_write_view(const struct attachment *list, size_t count, struct text *out);
 
 /* The item that takes the place of `old`.  It has those attachments of `old` whose index is in
- * its "parts", and all of them when it has no such member.  NULL as for item_from_json(). */
+ * its "parts", each once, and all of them when it has no such member.  NULL as for item_from_json(). */
 struct item *item_from_view(const char *json, size_t length, const struct item *old,
                             struct error *error);
 

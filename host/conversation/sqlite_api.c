@@ -27,7 +27,6 @@
     X(bind_text64)                                                                                 \
     X(column_type)                                                                                 \
     X(column_int64)                                                                                \
-    X(column_double)                                                                               \
     X(column_text)                                                                                 \
     X(column_bytes)
 

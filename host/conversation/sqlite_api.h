@@ -32,7 +32,6 @@ struct sqlite_api {
                        unsigned char);
     int (*column_type)(sqlite3_stmt *, int);
     sqlite3_int64 (*column_int64)(sqlite3_stmt *, int);
-    double (*column_double)(sqlite3_stmt *, int);
     const unsigned char *(*column_text)(sqlite3_stmt *, int);
     int (*column_bytes)(sqlite3_stmt *, int);
 };

@@ -24,7 +24,8 @@ static const char *advice(int code)
     }
 }
 
-bool sqlite_db_fail(struct sqlite_db *db, int code, struct error *error)
+/* "session store 'PATH': WHAT", with advice where there is any.  Returns false. */
+static bool fail(struct sqlite_db *db, int code, struct error *error)
 {
     if ((code & 0xff) == SQLITE_NOMEM)
         return error_memory(error);
@@ -45,7 +46,7 @@ bool sqlite_db_exec(struct sqlite_db *db, const char *sql, struct error *error)
 {
     int code = db->api->exec(db->handle, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ||
-           sqlite_db_fail(db, db->api->extended_errcode(db->handle), error);
+           fail(db, db->api->extended_errcode(db->handle), error);
 }
 
 bool sqlite_db_integer(struct sqlite_db *db, const char *sql, int64_t *value, struct error *error)
@@ -53,11 +54,11 @@ bool sqlite_db_integer(struct sqlite_db *db, const char *sql, int64_t *value, st
     sqlite3_stmt *statement;
     int code = db->api->prepare_v2(db->handle, sql, -1, &statement, NULL);
     if (code != SQLITE_OK)
-        return sqlite_db_fail(db, code, error);
+        return fail(db, code, error);
     code = db->api->step(statement);
     if (code == SQLITE_ROW)
         *value = db->api->column_int64(statement, 0);
-    bool good = code == SQLITE_ROW || sqlite_db_fail(db, code, error);
+    bool good = code == SQLITE_ROW || fail(db, code, error);
     db->api->finalize(statement);
     return good;
 }
@@ -81,7 +82,7 @@ bool sqlite_db_open(struct sqlite_db *db, const struct sqlite_kind *kind, const 
     }
     int code = db->api->open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) {
-        sqlite_db_fail(db, code, error);
+        fail(db, code, error);
         sqlite_db_close(db);
         return false;
     }
@@ -172,7 +173,7 @@ bool sqlite_run_row(struct sqlite_run *run)
 
 bool sqlite_run_end(struct sqlite_run *run, struct error *error)
 {
-    bool good = run->code == SQLITE_OK || sqlite_db_fail(run->db, run->code, error);
+    bool good = run->code == SQLITE_OK || fail(run->db, run->code, error);
     if (run->statement) {
         run->db->api->reset(run->statement);
         run->db->api->clear_bindings(run->statement);
@@ -190,11 +191,6 @@ bool sqlite_run_all(struct sqlite_run *run, struct error *error)
 int64_t sqlite_integer(const struct sqlite_run *run, int column)
 {
     return run->db->api->column_int64(run->statement, column);
-}
-
-double sqlite_real(const struct sqlite_run *run, int column)
-{
-    return run->db->api->column_double(run->statement, column);
 }
 
 const char *sqlite_text(const struct sqlite_run *run, int column, size_t *length)

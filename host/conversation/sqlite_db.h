@@ -38,8 +38,6 @@ bool sqlite_db_open(struct sqlite_db *db, const struct sqlite_kind *kind, const 
                     struct error *error);
 void sqlite_db_close(struct sqlite_db *db); /* fine for one that was zeroed */
 
-/* "session store 'PATH': WHAT", with advice where there is any.  Returns false. */
-bool sqlite_db_fail(struct sqlite_db *db, int code, struct error *error);
 bool sqlite_db_exec(struct sqlite_db *db, const char *sql, struct error *error);
 /* The integer that a query gives, such as "PRAGMA user_version". */
 bool sqlite_db_integer(struct sqlite_db *db, const char *sql, int64_t *value, struct error *error);
@@ -72,7 +70,6 @@ bool sqlite_run_end(struct sqlite_run *run, struct error *error);
 bool sqlite_run_all(struct sqlite_run *run, struct error *error);
 
 int64_t sqlite_integer(const struct sqlite_run *run, int column);
-double sqlite_real(const struct sqlite_run *run, int column);
 /* Borrowed until the next row; NULL for null and without memory.  `length` may be NULL. */
 const char *sqlite_text(const struct sqlite_run *run, int column, size_t *length);
 

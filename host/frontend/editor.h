@@ -41,7 +41,7 @@ struct editor_settings {
 
 enum editor_end {
     EDITOR_LINE,    /* *line is what was typed */
-    EDITOR_EOF,     /* Ctrl-D, or the terminal is gone */
+    EDITOR_EOF,     /* Ctrl-D, or the input is at its end */
     EDITOR_STOPPED, /* `stop` was triggered */
     EDITOR_FAILED   /* no memory */
 };

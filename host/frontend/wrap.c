@@ -41,7 +41,8 @@ static void break_line(struct wrap *wrap)
     open_line(wrap, &wrap->rest);
 }
 
-void wrap_flush(struct wrap *wrap)
+/* Writes the word that is coming, as it is. */
+static void flush(struct wrap *wrap)
 {
     if (wrap->word.bytes.length == 0)
         return;
@@ -97,7 +98,7 @@ static void add_character(struct wrap *wrap, const char *data, size_t length, in
 {
     if ((wrap->word.last && may_break(wrap->word.last, code)) ||
         wrap->word.bytes.length > LONGEST_WORD)
-        wrap_flush(wrap);
+        flush(wrap);
     styled_add(&wrap->word, data, length, style);
 }
 
@@ -109,7 +110,7 @@ void wrap_text(struct wrap *wrap, const char *data, size_t length, unsigned styl
         if (code == '\n') {
             wrap_newline(wrap);
         } else if (code == ' ' || code == '\t') {
-            wrap_flush(wrap);
+            flush(wrap);
             if (wrap->open) /* a line begins with a word */
                 wrap->spaces += code == ' ' ? 1 : TAB_WIDTH;
         } else {
@@ -121,7 +122,7 @@ void wrap_text(struct wrap *wrap, const char *data, size_t length, unsigned styl
 void wrap_verbatim(struct wrap *wrap, const char *data, size_t length, unsigned style)
 {
     size_t n;
-    wrap_flush(wrap);
+    flush(wrap);
     open_line(wrap, &wrap->first);
     for (size_t i = 0; i < length; i += n) {
         styled_decode(data + i, length - i, &n);
@@ -134,7 +135,7 @@ void wrap_verbatim(struct wrap *wrap, const char *data, size_t length, unsigned 
 
 void wrap_newline(struct wrap *wrap)
 {
-    wrap_flush(wrap);
+    flush(wrap);
     output_own(wrap->output, "\n");
     wrap->column = 0;
     wrap->spaces = 0;
@@ -147,7 +148,7 @@ void wrap_newline(struct wrap *wrap)
 
 void wrap_end_line(struct wrap *wrap)
 {
-    wrap_flush(wrap);
+    flush(wrap);
     if (wrap->open)
         wrap_newline(wrap);
 }

@@ -28,8 +28,6 @@ void wrap_release(struct wrap *wrap);
 void wrap_text(struct wrap *wrap, const char *data, size_t length, unsigned style);
 /* The same without breaking: for code. */
 void wrap_verbatim(struct wrap *wrap, const char *data, size_t length, unsigned style);
-/* Writes the word that is coming, as it is. */
-void wrap_flush(struct wrap *wrap);
 /* Ends the line, also an empty one. */
 void wrap_newline(struct wrap *wrap);
 /* Forgets the word that is coming, and where the cursor is. */

@@ -10,23 +10,25 @@ enum { FINE_BITS = 4, FINE = 1 << FINE_BITS };
 #define READ(member)       atomic_load_explicit(&(member), memory_order_relaxed)
 #define TAKE(member)       atomic_exchange_explicit(&(member), 0, memory_order_relaxed)
 
+/* ---- life ---- */
+
 struct account *account_new(void)
 {
     struct account *account = calloc(1, sizeof(*account));
     if (account)
-        atomic_init(&account->references, 1);
+        atomic_init(&account->refs, 1);
     return account;
 }
 
 struct account *account_ref(struct account *account)
 {
-    atomic_fetch_add_explicit(&account->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&account->refs, 1, memory_order_relaxed);
     return account;
 }
 
 void account_unref(struct account *account)
 {
-    if (!account || atomic_fetch_sub_explicit(&account->references, 1, memory_order_acq_rel) > 1)
+    if (!account || atomic_fetch_sub_explicit(&account->refs, 1, memory_order_acq_rel) > 1)
         return;
     free(atomic_load(&account->times));
     free(account->taken);

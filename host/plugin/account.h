@@ -5,8 +5,8 @@
  * Times fall into buckets that grow with the time, 16 for each doubling, so a quantile is at
  * most 4 % off; only a tool that was called has them.
  *
- * A reload gives it to the tool that takes the place of the one before, and keeps it when there
- * is none, so that no call is lost (registry.h).
+ * Reference counted: a reload gives it to the tool that takes the place of the one before, and
+ * keeps it when there is none, so that no call is lost (registry.h).
  */
 #ifndef PLUGIN_ACCOUNT_H
 #define PLUGIN_ACCOUNT_H
@@ -30,7 +30,7 @@ struct account_sum {
 };
 
 struct account {
-    atomic_uint references;
+    atomic_uint refs;
     atomic_int_least64_t calls, errors, total_ns, max_ns, bytes_in, bytes_out, progress_dropped;
     _Atomic(atomic_int_least64_t *) times; /* NULL until a call took time */
     struct account_sum *taken;             /* by account_take(); NULL: nothing */

@@ -118,8 +118,8 @@ static bool read_tools(struct plugin *plugin, struct error *error)
         if (!meta_read(plugin, plugin->face->tools[i], tool, error))
             return false;
         plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
-        if (!(tool->account = account_new()) ||
-            ((tool->meta.flags & MORTISE_SERIAL) && !(tool->gate = gate_new())))
+        bool is_serial = tool->meta.flags & MORTISE_SERIAL;
+        if (!(tool->account = account_new()) || (is_serial && !(tool->gate = gate_new())))
             return error_memory(error);
     }
     return true;

@@ -39,24 +39,36 @@ static int hex_value(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The type that was written so; false: it was not written by us. */
-static bool read_type(struct text *out, const char *file)
+/* The byte of "%XX"; -1: it is none. */
+static int read_escape(const char *c)
 {
-    for (const char *c = file; *c; c++) {
-        int high = *c == '%' ? hex_value(c[1]) : -1;
-        int low = high >= 0 ? hex_value(c[2]) : -1;
-        if (low >= 0) {
-            text_putc(out, (char)(high * 16 + low));
+    int high = *c == '%' ? hex_value(c[1]) : -1;
+    int low = high >= 0 ? hex_value(c[2]) : -1;
+    return low >= 0 ? high * 16 + low : -1;
+}
+
+/* Whether artifact_file_name() may have written it. */
+static bool is_type(const char *file)
+{
+    for (const char *c = file; *c; c++)
+        if (*c != '=' && !is_plain(*c)) {
+            int byte = read_escape(c);
+            if (byte < ' ' || byte > '~')
+                return false;
             c += 2;
-        } else if (*c == '=') {
-            text_putc(out, '/');
-        } else if (is_plain(*c)) {
-            text_putc(out, *c);
-        } else {
-            return false;
         }
-    }
-    return out->length > 0;
+    return *file;
+}
+
+static void read_type(struct text *out, const char *file)
+{
+    for (const char *c = file; *c; c++)
+        if (*c == '%') {
+            text_putc(out, (char)read_escape(c));
+            c += 2;
+        } else {
+            text_putc(out, *c == '=' ? '/' : *c);
+        }
 }
 
 /* What stands before the type; 0: this is no version. */
@@ -90,7 +102,8 @@ int artifact_folder_open(const char *folder, const char *owner, const char *name
     return fd;
 }
 
-/* The name of the file that has it; *found is 0 when there is none. */
+/* The name of the file that has it; *found is 0 when there is none.  What was not written by us,
+ * such as an editor's copy, is no version. */
 static bool search(DIR *entries, uint32_t version, struct text *file, uint32_t *found)
 {
     const struct dirent *entry;
@@ -98,7 +111,7 @@ static bool search(DIR *entries, uint32_t version, struct text *file, uint32_t *
     *found = 0;
     while ((entry = readdir(entries))) {
         uint32_t number = read_version(entry->d_name, &type);
-        if (number <= *found || (version && number != version))
+        if (number <= *found || (version && number != version) || !is_type(type))
             continue;
         *found = number;
         text_reset(file);
@@ -116,11 +129,10 @@ static bool describe(int folder, const char *file, struct artifact *artifact, st
     bool ok = fstatat(folder, file, &status, AT_SYMLINK_NOFOLLOW) == 0;
     if (!ok)
         return error_set(error, ERROR_INTERNAL, "cannot read an artifact: %s", strerror(errno));
-    if (!S_ISREG(status.st_mode) || !read_type(&type, written)) {
-        text_release(&type);
-        return error_set(error, ERROR_INTERNAL, "'%s' among the versions of an artifact is none",
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, ERROR_INTERNAL, "'%s' among the versions of an artifact is no file",
                          file);
-    }
+    read_type(&type, written);
     *artifact = (struct artifact){
         .mime_type = text_take(&type, NULL),
         .version = version,

@@ -256,14 +256,17 @@ bool artifact_store_list(const struct artifact_store *store, const char *owner,
 
 /* ---- forgetting ---- */
 
-bool artifact_store_forget(const char *folder, const char *owner, struct error *error)
+bool artifact_store_forget(const char *folder, const char *owner, bool *any, struct error *error)
 {
     struct text path = TEXT_INIT;
+    bool ok = true;
     text_printf(&path, "%s/%s", folder, owner);
-    bool ok = path.failed ? error_memory(error)
-                          : artifact_folder_remove(AT_FDCWD, path.data) || errno == ENOENT ||
-                                error_set(error, ERROR_INTERNAL, "cannot remove '%s': %s",
-                                          path.data, strerror(errno));
+    if (path.failed)
+        ok = error_memory(error);
+    else if (artifact_folder_remove(AT_FDCWD, path.data))
+        *any = true;
+    else if (errno != ENOENT)
+        ok = error_set(error, ERROR_INTERNAL, "cannot remove '%s': %s", path.data, strerror(errno));
     text_release(&path);
     return ok;
 }

@@ -65,7 +65,7 @@ bool artifact_store_load(const struct artifact_store *store, const char *owner, 
 bool artifact_store_list(const struct artifact_store *store, const char *owner,
                          struct artifact_list *list, struct error *error);
 
-/* Removes all of an owner. */
-bool artifact_store_forget(const char *folder, const char *owner, struct error *error);
+/* Removes all of an owner.  *any is set when there was something. */
+bool artifact_store_forget(const char *folder, const char *owner, bool *any, struct error *error);
 
 #endif

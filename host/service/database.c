@@ -103,7 +103,7 @@ void database_give(struct database *database)
     pthread_mutex_unlock(&database->lock);
 }
 
-bool database_forget(const char *path, const char *owner, struct error *error)
+bool database_forget(const char *path, const char *owner, bool *any, struct error *error)
 {
     struct sqlite_db db;
     if (!open_file(&db, path, false, error))
@@ -111,6 +111,8 @@ bool database_forget(const char *path, const char *owner, struct error *error)
     struct sqlite_run run = sqlite_run_begin(&db, DATABASE_STATE_FORGET);
     sqlite_bind_string(&run, owner);
     bool ok = sqlite_run_all(&run, error);
+    if (ok && db.api->changes(db.handle) > 0)
+        *any = true;
     sqlite_db_close(&db);
     return ok;
 }

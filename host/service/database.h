@@ -31,14 +31,15 @@
     X(MEMORY_ADD, "INSERT INTO memory (owner, saved, text) VALUES (?1, ?2, ?3)")                   \
     X(MEMORY_GET, "SELECT saved, text FROM memory WHERE id = ?1 AND owner = ?2")                   \
     X(MEMORY_SCAN, "SELECT id, text FROM memory WHERE owner = ?1")                                 \
+    X(MEMORY_COUNT, "SELECT count(*) FROM memory WHERE owner = ?1")                                \
     X(MEMORY_REMOVE, "DELETE FROM memory WHERE id = ?1")                                           \
     X(WORDS_ADD, "INSERT INTO memory_words (rowid, text) VALUES (?1, ?2)")                         \
     X(WORDS_REMOVE, "INSERT INTO memory_words (memory_words, rowid, text)"                         \
                     " VALUES ('delete', ?1, ?2)")                                                  \
-    X(WORDS_FIND, "SELECT m.id, bm25(memory_words) FROM memory_words"                              \
+    X(WORDS_FIND, "SELECT m.id, length(m.text) FROM memory_words"                                  \
                   " JOIN memory m ON m.id = memory_words.rowid"                                    \
                   " WHERE memory_words MATCH ?1 AND m.owner = ?2"                                  \
-                  " ORDER BY bm25(memory_words) LIMIT 5000")
+                  " ORDER BY memory_words.rowid DESC LIMIT 5000")
 
 enum database_statement {
 #define X(name, sql) DATABASE_##name,
@@ -64,7 +65,8 @@ struct sqlite_db *database_take(struct database *database, bool lasts, struct er
 struct sqlite_db *database_take_words(struct database *database, struct error *error);
 void database_give(struct database *database);
 
-/* Removes the state of an owner from the file at `path`, if that is there. */
-bool database_forget(const char *path, const char *owner, struct error *error);
+/* Removes the state of an owner from the file at `path`, if that is there.  *any is set when there
+ * was some. */
+bool database_forget(const char *path, const char *owner, bool *any, struct error *error);
 
 #endif

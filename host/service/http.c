@@ -9,7 +9,7 @@
 #include "service/http_request.h"
 #include "service/public_address.h"
 
-enum { LONGEST_WAIT_MS = 60000 };
+enum { LONGEST_WAIT_MS = 60000, LOOK_AGAIN_MS = 100 };
 
 struct exchange {
     struct caller caller;
@@ -187,6 +187,8 @@ static mortise_status transfer(struct exchange *exchange, CURLcode *code)
             return fail_cancelled(exchange);
         if (!left_ms)
             return fail_timeout(exchange);
+        if (wait.fd < 0 && left_ms > LOOK_AGAIN_MS) /* no descriptor was left for a cancel */
+            left_ms = LOOK_AGAIN_MS;
         if (exchange->api->multi_poll(exchange->multi, &wait, wait.fd >= 0, left_ms, NULL) !=
             CURLM_OK)
             break;

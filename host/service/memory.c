@@ -9,12 +9,12 @@
 #include "service/caller.h"
 #include "service/memory_terms.h"
 
-enum { FOUND_MAX = 1000, QUERY_BYTES_MAX = 4096 };
+enum { FOUND_MAX = 1000, QUERY_BYTES_MAX = 4096, USUAL_CHARACTERS = 200 };
 
 struct found {
     int64_t id;
     double weight; /* of the terms that it has */
-    double rank;   /* how rare they are and how often it has them: bm25 */
+    double rank;   /* how rare they are, and how short it is */
     double score;
 };
 
@@ -24,6 +24,7 @@ struct search {
     struct text query;
     struct memory_terms terms;
     struct sqlite_db *db; /* while it is taken */
+    double total;         /* entries of the owner */
     struct {
         struct found *items;
         size_t count, capacity;
@@ -110,6 +111,27 @@ static bool note(struct search *search, int64_t id, double weight, double rank)
     return true;
 }
 
+/* Those of the owner alone: what others keep must not show in a score, as bm25() would have it. */
+static bool count_entries(struct search *search, struct error *error)
+{
+    struct sqlite_run run = sqlite_run_begin(search->db, DATABASE_MEMORY_COUNT);
+    sqlite_bind_string(&run, search->owner.data);
+    if (sqlite_run_row(&run))
+        search->total = (double)sqlite_integer(&run, 0);
+    return sqlite_run_end(&run, error);
+}
+
+/* The formula of bm25(), for a term that an entry has once. */
+static double brevity(int64_t characters)
+{
+    return 2.2 / (1 + 1.2 * (0.25 + 0.75 * (double)characters / USUAL_CHARACTERS));
+}
+
+static double rarity(double total, double count)
+{
+    return log(1 + (fmax(total - count, 0) + 0.5) / (count + 0.5));
+}
+
 /* Quoted, a term is nothing but text. */
 static bool find_in_index(struct search *search, const struct memory_term *term,
                           struct error *error)
@@ -118,16 +140,22 @@ static bool find_in_index(struct search *search, const struct memory_term *term,
     text_putc(&phrase, '"');
     text_append(&phrase, term->text, term->length);
     text_putc(&phrase, '"');
-    if (phrase.failed)
+    if (phrase.failed) {
+        text_release(&phrase);
         return error_memory(error);
+    }
     struct sqlite_run run = sqlite_run_begin(search->db, DATABASE_WORDS_FIND);
     sqlite_bind_bytes(&run, phrase.data, phrase.length);
     sqlite_bind_string(&run, search->owner.data);
     text_release(&phrase);
+    size_t first = search->found.count;
     bool ok = true;
-    while (ok && sqlite_run_row(&run)) /* bm25() is below 0, and lower is better */
+    while (ok && sqlite_run_row(&run))
         ok = note(search, sqlite_integer(&run, 0), term->weight,
-                  term->weight * -sqlite_real(&run, 1));
+                  term->weight * brevity(sqlite_integer(&run, 1)));
+    double factor = rarity(search->total, (double)(search->found.count - first));
+    for (size_t i = first; i < search->found.count; i++)
+        search->found.items[i].rank *= factor;
     return sqlite_run_end(&run, error) && (ok || error_memory(error));
 }
 
@@ -268,7 +296,7 @@ static mortise_status search_for(struct search *search, size_t limit,
     mortise_status status = begin(&search->caller, &search->owner, &search->db);
     if (status != MORTISE_OK)
         return status;
-    if (find_terms(search, &error)) {
+    if (count_entries(search, &error) && find_terms(search, &error)) {
         settle(search);
         status = read_entries(search, limit, entries, count);
     } else {

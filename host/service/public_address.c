@@ -49,16 +49,19 @@ static uint32_t ip4_at(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Global unicast is 2000::/3; everything else is not, but for two forms of an IPv4 address. */
+/* The IPv4 address that this one leads to; NULL: it is no form of one. */
+static const uint8_t *ip4_within(const uint8_t *bytes)
+{
+    if (begins(bytes, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF", 12)) /* ::ffff:0:0/96, mapped */
+        return bytes + 12;
+    if (begins(bytes, "\0\x64\xFF\x9B\0\0\0\0\0\0\0\0", 12)) /* 64:ff9b::/96, NAT64 */
+        return bytes + 12;
+    return begins(bytes, "\x20\x02", 2) ? bytes + 2 : NULL; /* 2002::/16, 6to4 */
+}
+
+/* Of those that are no form of an IPv4 address: global unicast is 2000::/3. */
 static bool ip6_is_public(const uint8_t *bytes)
 {
-    static const char nothing[10] = {0};
-    if (begins(bytes, nothing, 10) && bytes[10] == 0xFF && bytes[11] == 0xFF) /* ::ffff:0:0/96 */
-        return ip4_is_public(ip4_at(bytes + 12));
-    if (begins(bytes, "\x00\x64\xFF\x9B\0\0\0\0\0\0\0\0", 12)) /* 64:ff9b::/96, NAT64 */
-        return ip4_is_public(ip4_at(bytes + 12));
-    if (begins(bytes, "\x20\x02", 2)) /* 2002::/16, 6to4 */
-        return ip4_is_public(ip4_at(bytes + 2));
     if (begins(bytes, "\x20\x01", 2) && bytes[2] < 2) /* 2001::/23: Teredo, protocols */
         return false;
     if (begins(bytes, "\x20\x01\x0D\xB8", 4)) /* 2001:db8::/32, documentation */
@@ -84,22 +87,11 @@ static const void *bytes_of(const struct sockaddr *address, size_t *length)
     return NULL;
 }
 
-/* An IPv4 address in the IPv6 form is the IPv4 one. */
-static const uint8_t *unmapped(const uint8_t *bytes, size_t *length)
-{
-    static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
-    if (*length != 16 || memcmp(bytes, mapped, sizeof(mapped)) != 0)
-        return bytes;
-    *length = 4;
-    return bytes + 12;
-}
-
 /* When it cannot be known it is taken for one. */
 static bool is_of_this_machine(const uint8_t *bytes, size_t length)
 {
     struct ifaddrs *all;
     bool found = false;
-    bytes = unmapped(bytes, &length);
     if (getifaddrs(&all) != 0)
         return true;
     for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
@@ -119,6 +111,11 @@ bool address_is_public(const struct sockaddr *address, size_t length)
     const uint8_t *bytes = bytes_of(address, &bytes_length);
     if (!bytes || length < least)
         return false;
+    const uint8_t *within = bytes_length == 16 ? ip4_within(bytes) : NULL;
+    if (within) {
+        bytes = within;
+        bytes_length = 4;
+    }
     bool is_public = bytes_length == 4 ? ip4_is_public(ip4_at(bytes)) : ip6_is_public(bytes);
     return is_public && !is_of_this_machine(bytes, bytes_length);
 }

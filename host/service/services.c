@@ -108,14 +108,15 @@ struct artifact_store *services_artifacts(struct services *services)
 /* ---- sessions that go ---- */
 
 bool services_forget_session(const struct services_settings *settings, const char *session,
-                             struct error *error)
+                             bool *any, struct error *error)
 {
     struct text owner = TEXT_INIT;
+    *any = false;
     bool ok = owner_of_session(&owner, session, error);
     if (ok && settings->artifacts && *settings->artifacts)
-        ok = artifact_store_forget(settings->artifacts, owner.data, error);
+        ok = artifact_store_forget(settings->artifacts, owner.data, any, error);
     if (ok && settings->database && *settings->database)
-        ok = database_forget(settings->database, owner.data, error);
+        ok = database_forget(settings->database, owner.data, any, error);
     text_release(&owner);
     return ok;
 }

@@ -29,8 +29,8 @@ struct host_services *services_face(struct services *services);          /* NULL
 /* The store of artifacts, for the host's own; NULL: there is no place. */
 struct artifact_store *services_artifacts(struct services *services);
 
-/* Removes what belongs to a session.  What is not there is fine. */
+/* Removes what belongs to a session.  What is not there is fine; *any: something was. */
 bool services_forget_session(const struct services_settings *settings, const char *session,
-                             struct error *error);
+                             bool *any, struct error *error);
 
 #endif

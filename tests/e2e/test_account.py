@@ -1,6 +1,10 @@
 """What the tools did, added up over runs, calls by hand and processes."""
+import fcntl
 import json
 import os
+import pty
+import struct
+import termios
 
 import e2e
 import test_reload
@@ -66,6 +70,24 @@ class Account(e2e.Case):
         self.assertEqual(plugins["greet"]["account"], [])
         shown = self.check(self.mortise("plugins", "show", "greet"), 0).out
         self.assertNotIn("\naccount\n", shown)
+
+    def test_a_narrow_terminal_has_fewer_columns(self):
+        self.call("busy", code=1)
+        widths = {}
+        for columns in (40, 60, 200):
+            master, slave = pty.openpty()
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            self.check(self.mortise(*self.plugins, "plugins", "show", "e2e_watch", stdout=slave), 0)
+            os.close(slave)
+            table = os.read(master, 65536).decode().replace("\r", "").split("account\n")[1]
+            os.close(master)
+            head, busy = table.splitlines()
+            self.assertLessEqual(len(head), columns, table)
+            self.assertEqual(len(head), len(busy), table)
+            self.assertEqual(head.split()[:3], ["tool", "calls", "errors"])
+            widths[columns] = len(head.split())
+        self.assertEqual(widths[200], 9)
+        self.assertLess(widths[40], widths[60])
 
     def test_a_chat(self):
         """/tools has this chat's numbers, the file those of all."""

@@ -291,6 +291,17 @@ class Stopping(Case):
         self.assertEqual(chat.end(), 143)
         self.assertTrue(chat.raw.rstrip().endswith(b"\x1b[?2004l"), chat.raw)
 
+    def test_signals_end_a_chat_without_a_terminal(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            chat = self.start("-m", self.script({"text": "first answer"}), "chat",
+                              stdin=subprocess.PIPE)
+            chat.stdin.write(b"go\nhalf a li")
+            chat.stdin.flush()
+            self.assertEqual(chat.stdout.readline(), b"first answer\n")
+            time.sleep(0.1)
+            chat.send_signal(number)
+            self.assertEqual(chat.wait(e2e.SECONDS), 128 + number)
+
     def test_sigterm_in_an_answer(self):
         chat = self.chat("-m", self.script({"text": "word " * 2000, "delay_ms": 20}))
         chat.say("go on")
@@ -536,6 +547,13 @@ class Kept(Case):
         with open(notes, encoding="utf-8") as lines:
             self.assertEqual(lines.read(), "noted\n" * 2)
         self.assertEqual([row["state"] for row in self.sessions()], ["idle"])
+
+    def test_resume_of_the_chat_itself(self):
+        """By its own name as without one: it is not busy with itself."""
+        done = self.mortise("--session", "trip", "-m", self.script({"text": "an answer"}), "chat",
+                            input="go\n/resume trip\n/resume\n")
+        self.check(done, 2)
+        self.assertEqual(done.err.count("session 'trip' has nothing to resume"), 2, done)
 
     def test_stopped_and_resumed_in_the_chat(self):
         """Ctrl-C, and then /resume without a name."""

@@ -55,9 +55,10 @@ class Context(Case):
             self.assertNotEqual(first[key], second[key])
 
     def test_environment_and_file(self):
-        env = {"MORTISE_METADATA": "a=1:b=2", "MORTISE_WORKSPACE": self.root}
+        env = {"MORTISE_METADATA": "a=http://[::1]:1\nb=2", "MORTISE_WORKSPACE": self.root}
         self.assertEqual(self.ask(keys=["metadata", "workspace"], env=env),
-                         {"metadata": '{"a":"1","b":"2"}', "workspace": self.root})
+                         {"metadata": '{"a":"http://[::1]:1","b":"2"}',
+                          "workspace": self.root})
         self.config(metadata=["c=3"], app="notes")
         self.assertEqual(self.ask(keys=["metadata", "app"]),
                          {"metadata": '{"c":"3"}', "app": "notes"})

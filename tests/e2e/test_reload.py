@@ -296,6 +296,26 @@ class Hangup(Case):
         os.close(slave)
         return shell, int(shell.stdout.readline()), master
 
+    def test_while_the_prompt_is_read(self):
+        """The run that was not begun yet is over before it asks anybody."""
+        import fcntl
+        import pty
+        import termios
+        master, slave = pty.openpty()
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        run = self.start("--json", "-m", self.script({"text": "an answer"}), stdin=subprocess.PIPE,
+                         pass_fds=[slave], preexec_fn=take_terminal)
+        os.close(slave)
+        time.sleep(0.5)  # it waits for the rest of the prompt
+        os.close(master)
+        time.sleep(0.2)
+        done = self.check(self.finish(run, b"go"), 129)
+        self.assertNotIn("an answer", done.out)
+
     def test_a_shell_that_passes_it_on(self):
         self.put(1)
         mark = os.path.join(self.root, "mark")

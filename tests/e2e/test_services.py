@@ -72,6 +72,24 @@ class Artifacts(Case):
         self.check(self.mortise("sessions", "rm", "trip"), 0)
         self.assertFalse(os.path.exists(os.path.join(self.state, "artifacts/session/trip")))
 
+    def test_rest_of_a_session(self):
+        """What tools kept for a session that is not kept itself can be removed all the same."""
+        trip = ("--session", "trip", "-P", self.plugins, "tools", "call")
+        folder = os.path.join(self.state, "artifacts/session/trip")
+        for with_store in (False, True):
+            if with_store:
+                self.check(self.mortise("-m", "offline", "--session", "other", "hello"), 0)
+            self.check(self.mortise(*trip, "keeper_save", '{"name": "a", "text": "b"}'), 0)
+            self.assertTrue(os.path.isdir(folder))
+            self.check(self.mortise("sessions", "rm", "trip"), 0)
+            self.assertFalse(os.path.exists(folder))
+            self.check(self.mortise(*trip, "keeper_count", '{"times": 2}'), 0)
+            self.check(self.mortise("sessions", "rm", "trip"), 0)
+            done = self.check(self.mortise(*trip, "keeper_count", '{"times": 1}'), 0)
+            self.assertEqual(done.out, "1\n")
+            self.check(self.mortise("sessions", "rm", "trip"), 0)
+            self.check_error(self.mortise("sessions", "rm", "trip"), 2, "'trip' not found")
+
     def test_whole_of_a_capped_result(self):
         """D12: it is an artifact like any other, so a tool can load it."""
         done = self.mortise("--json", "-P", e2e.options.fixtures, "-P", self.plugins, "-m",

@@ -101,8 +101,10 @@ static void test_lists_replace_each_other(void **state)
     check_list(none, SETTING_STOP, none);
     sandbox_write(USER_FILE, "{\"stop\": [\"a\", \"b\"]}", 0600);
     check_list(none, SETTING_STOP, ARGUMENTS("a", "b"));
-    setenv("MORTISE_STOP", ":c::d e:", 1);
-    check_list(none, SETTING_STOP, ARGUMENTS("c", "d e"));
+    setenv("MORTISE_STOP", "\nc:\n\n:d e\n", 1);
+    check_list(none, SETTING_STOP, ARGUMENTS("c:", ":d e"));
+    setenv("MORTISE_PLUGINS", ":/a::/b c:", 1);
+    check_list(none, SETTING_PLUGINS, ARGUMENTS("/a", "/b c"));
     check_list(ARGUMENTS("--stop", "f", "--stop=g:h"), SETTING_STOP, ARGUMENTS("f", "g:h"));
 }
 

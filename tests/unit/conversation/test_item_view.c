@@ -60,6 +60,8 @@ static void test_what_comes_back(void **state)
         {OUTPUT(",\"parts\":[]"), OUTPUT("")},
         {OUTPUT(",\"parts\":[{\"index\":0}]"), OUTPUT(",\"parts\":[" FIRST "]")},
         {OUTPUT(",\"parts\":[{\"index\":2}]"), NULL},
+        {OUTPUT(",\"parts\":[{\"index\":1},{\"index\":1}]"), NULL}, /* each once */
+        {OUTPUT(",\"parts\":[{\"index\":1},{\"index\":0},{\"index\":1}]"), NULL},
         {OUTPUT(",\"parts\":[{\"index\":-1}]"), NULL},
         {OUTPUT(",\"parts\":[{}]"), NULL},
         {OUTPUT(",\"parts\":[0]"), NULL},

@@ -1,5 +1,5 @@
 # One program per subject of host/frontend.
-foreach(subject output print progress jsonl markdown)
+foreach(subject lines output print progress jsonl markdown)
   mortise_test(unit_${subject}
     SOURCES frontend/test_${subject}.c frontend/capture.c base/failing.c LINKS host_frontend)
   target_include_directories(unit_${subject} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/base

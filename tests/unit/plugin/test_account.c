@@ -138,21 +138,6 @@ static void test_threads(void **state)
     account_unref(account);
 }
 
-/* A reload hands it on while calls of the version before still count. */
-static void test_it_is_shared(void **state)
-{
-    (void)state;
-    struct account *account = account_new();
-    struct account_sum sum;
-    assert_ptr_equal(account_ref(account), account);
-    account_unref(account);
-    count(account, true, 5);
-    account_read(account, &sum);
-    assert_int_equal(sum.calls, 1);
-    account_unref(account);
-    account_unref(NULL);
-}
-
 static void test_sums_do_not_overflow(void **state)
 {
     (void)state;
@@ -423,7 +408,6 @@ int main(void)
         cmocka_unit_test(test_times_are_told_well),
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_it_is_shared),
         cmocka_unit_test(test_sums_do_not_overflow),
         cmocka_unit_test(test_no_memory_for_times),
         ON_DISK(test_file_adds_up),

@@ -112,6 +112,33 @@ static void versions_are_kept(void **state) /* F29 */
     inside_close(&inside);
 }
 
+static void copy_of_an_editor(const struct inside *inside, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/session/trip/a.txt/%s", inside->artifacts, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* What somebody else put there is no version, and hides none. */
+static void stray_files_are_no_versions(void **state)
+{
+    static const char *const strays[] = {"2.text=plain~", "7.", "8.a%0Ab", "9.%E9", "x.text=plain"};
+    struct inside inside;
+    (void)state;
+    inside_open(&inside, NULL);
+    inside.context.session = "trip";
+    check_saved(&inside, MORTISE_OF_SESSION, "a.txt", "x", 1);
+    for (size_t i = 0; i < sizeof(strays) / sizeof(*strays); i++)
+        copy_of_an_editor(&inside, strays[i]);
+    check_loaded(&inside, MORTISE_OF_SESSION, "a.txt", 0, "x");
+    check_loaded(&inside, MORTISE_OF_SESSION, "a.txt", 7, NULL);
+    check_list(&inside, MORTISE_OF_SESSION, "a.txt 1 " TYPE " 1");
+    check_saved(&inside, MORTISE_OF_SESSION, "a.txt", "y", 2);
+    inside_close(&inside);
+}
+
 static void everybody_has_his_own(void **state) /* F29, F31 */
 {
     struct inside inside;
@@ -291,18 +318,21 @@ static void savers_at_once_get_numbers_of_their_own(void **state) /* F31 */
 static void a_session_takes_its_files_along(void **state)
 {
     struct inside inside;
+    bool any;
     struct error error = ERROR_INIT;
     (void)state;
     inside_open(&inside, NULL);
     struct services_settings places = {.artifacts = inside.artifacts, .database = inside.database};
-    assert_true(services_forget_session(&places, "trip", &error));
+    assert_true(services_forget_session(&places, "trip", &any, &error));
+    assert_false(any);
     inside.context.session = "trip";
     check_saved(&inside, MORTISE_OF_SESSION, "x", "x", 1);
     check_saved(&inside, MORTISE_OF_USER, "x", "user", 1);
     inside.context.session = "other";
     check_saved(&inside, MORTISE_OF_SESSION, "x", "other", 1);
-    if (!services_forget_session(&places, "trip", &error))
+    if (!services_forget_session(&places, "trip", &any, &error))
         fail_msg("%s", error.message);
+    assert_true(any);
     check_loaded(&inside, MORTISE_OF_SESSION, "x", 0, "other");
     check_loaded(&inside, MORTISE_OF_USER, "x", 0, "user");
     inside.context.session = "trip";
@@ -370,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_are_kept),
+        cmocka_unit_test(stray_files_are_no_versions),
         cmocka_unit_test(everybody_has_his_own),
         cmocka_unit_test(bytes_and_types_come_back),
         cmocka_unit_test(what_cannot_be_kept_is_told),

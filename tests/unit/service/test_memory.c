@@ -9,6 +9,7 @@ struct note {
     size_t length; /* 0: that of the text */
     int64_t id;
     size_t limit;
+    double score; /* of the first that was found */
     char found[1024]; /* texts, separated by '|' */
 };
 
@@ -27,6 +28,7 @@ static mortise_status search(mortise_call *call, void *data)
     mortise_status status =
         mortise_memory_of(call)->search(call, note->text, note->limit, &entries, &count);
     note->found[0] = '\0';
+    note->score = status == MORTISE_OK && count ? entries[0]->score : 0;
     for (size_t i = 0; status == MORTISE_OK && i < count; i++) {
         assert_true(entries[i]->saved_ms > 1500000000000);
         assert_int_equal(entries[i]->length, strlen(entries[i]->text));
@@ -195,6 +197,41 @@ static void everybody_has_his_own(void **state) /* F30, R2 */
     inside_close(&inside);
 }
 
+/* R2: a score tells nothing of what others keep. */
+static void others_do_not_show_in_a_score(void **state)
+{
+    struct inside inside;
+    struct note alone = {.text = "secret plan", .limit = 5}, among = alone;
+    (void)state;
+    inside_open(&inside, NULL);
+    remember(&inside, "a secret plan");
+    remember(&inside, "tea");
+    assert_inside(&inside, MORTISE_OK, search, &alone);
+    inside.context.user = "bob";
+    for (int i = 0; i < 20; i++)
+        remember(&inside, i % 2 ? "the secret plan of bob" : "nothing of the kind");
+    inside.context.user = "ada";
+    assert_inside(&inside, MORTISE_OK, search, &among);
+    assert_true(alone.score > 0);
+    assert_true(alone.score == among.score);
+    inside_close(&inside);
+}
+
+/* What few of the entries have says more than what most have. */
+static void rare_words_are_better(void **state)
+{
+    struct inside inside;
+    (void)state;
+    inside_open(&inside, NULL);
+    remember(&inside, "the parrot sings");
+    for (int i = 0; i < 5; i++)
+        remember(&inside, i % 2 ? "the kettle sings" : "the street sings");
+    struct note note = {.text = "parrot sings kettle street", .limit = 1};
+    assert_inside(&inside, MORTISE_OK, search, &note);
+    assert_string_equal(note.found, "the parrot sings");
+    inside_close(&inside);
+}
+
 static void what_is_forgotten_is_gone(void **state)
 {
     struct inside inside;
@@ -304,6 +341,8 @@ int main(void)
         cmocka_unit_test(words_are_found),           cmocka_unit_test(most_of_the_words_are_best),
         cmocka_unit_test(japanese_is_found),         cmocka_unit_test(short_words_are_found),
         cmocka_unit_test(any_text_is_a_good_query),  cmocka_unit_test(everybody_has_his_own),
+        cmocka_unit_test(others_do_not_show_in_a_score),
+        cmocka_unit_test(rare_words_are_better),
         cmocka_unit_test(what_is_forgotten_is_gone), cmocka_unit_test(limits_are_kept),
         cmocka_unit_test(threads_share_it),          cmocka_unit_test(queries_become_terms),
     };

@@ -107,6 +107,48 @@ static void test_this_machine(void **state)
     freeifaddrs(all);
 }
 
+/* A machine with an address of the public network. */
+static struct ifaddrs *own;
+
+int __wrap_getifaddrs(struct ifaddrs **all);
+void __wrap_freeifaddrs(struct ifaddrs *all);
+int __real_getifaddrs(struct ifaddrs **all);
+void __real_freeifaddrs(struct ifaddrs *all);
+
+int __wrap_getifaddrs(struct ifaddrs **all)
+{
+    *all = own;
+    return own ? 0 : __real_getifaddrs(all);
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *all)
+{
+    if (!own)
+        __real_freeifaddrs(all);
+}
+
+static void test_public_addresses_of_this_machine(void **state)
+{
+    struct sockaddr_in6 ip6 = {.sin6_family = AF_INET6};
+    struct sockaddr_in ip4 = {.sin_family = AF_INET};
+    inet_pton(AF_INET6, "2606:4700::7", &ip6.sin6_addr);
+    inet_pton(AF_INET, "8.8.8.8", &ip4.sin_addr);
+    struct ifaddrs nothing = {0};
+    struct ifaddrs second = {.ifa_next = &nothing, .ifa_addr = (struct sockaddr *)&ip6};
+    struct ifaddrs first = {.ifa_next = &second, .ifa_addr = (struct sockaddr *)&ip4};
+    (void)state;
+    own = &first;
+    assert_false(is_public("8.8.8.8"));
+    assert_false(is_public("::ffff:8.8.8.8"));
+    assert_false(is_public("64:ff9b::8.8.8.8"));
+    assert_false(is_public("2002:808:808::1"));
+    assert_false(is_public("2606:4700::7"));
+    assert_true(is_public("8.8.8.9"));
+    assert_true(is_public("64:ff9b::8.8.8.9"));
+    assert_true(is_public("2606:4700::8"));
+    own = NULL;
+}
+
 static void test_other_families(void **state)
 {
     struct sockaddr_un local = {.sun_family = AF_UNIX};
@@ -122,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_private),
         cmocka_unit_test(test_public),
         cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_public_addresses_of_this_machine),
         cmocka_unit_test(test_other_families),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,16 +146,19 @@ static void a_run_without_session_leaves_nothing(void **state)
 static void a_session_takes_its_state_along(void **state)
 {
     struct inside inside;
+    bool any;
     struct error error = ERROR_INIT;
     (void)state;
     inside_open(&inside, NULL);
     const struct services_settings places = {.database = inside.database};
-    assert_true(services_forget_session(&places, "one", &error));
+    assert_true(services_forget_session(&places, "one", &any, &error));
+    assert_false(any);
     inside.context.session = "one";
     check_set(&inside, MORTISE_OF_SESSION, "k", "1");
     check_set(&inside, MORTISE_OF_USER, "k", "2");
-    if (!services_forget_session(&places, "one", &error))
+    if (!services_forget_session(&places, "one", &any, &error))
         fail_msg("%s", error.message);
+    assert_true(any);
     check_get(&inside, MORTISE_OF_SESSION, "k", NULL);
     check_get(&inside, MORTISE_OF_USER, "k", "2");
     inside_close(&inside);
