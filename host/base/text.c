@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/utf8.h"
 
 #define FIRST_CAPACITY ((size_t)64)
@@ -148,6 +149,13 @@ char *text_take(struct text *text, size_t *length)
     if (length)
         *length = taken;
     return data;
+}
+
+char *text_keep(struct text *text, struct arena *memory)
+{
+    char *copy = text->failed ? NULL : arena_copy(memory, text_cstr(text), text->length);
+    text_release(text);
+    return copy;
 }
 
 const char *text_cstr(const struct text *text)

@@ -15,6 +15,8 @@
 
 #include <jansson.h>
 
+struct arena;
+
 struct text {
     char *data;
     size_t length;
@@ -65,6 +67,8 @@ void text_json(struct text *text, const json_t *value);
 /* The bytes, malloc'ed and NUL-terminated, now the caller's; NULL when it failed.
  * `length` may be NULL.  Leaves the text empty. */
 char *text_take(struct text *text, size_t *length);
+/* The same in memory of the arena's. */
+char *text_keep(struct text *text, struct arena *memory);
 /* data, or "" when nothing was ever appended. */
 const char *text_cstr(const struct text *text);
 

@@ -72,10 +72,9 @@ static const char *parts_of(struct asked_hook *asked)
         return NULL;
     struct text list = TEXT_INIT;
     attachments_write_view(call->attachments, call->attachment_count, &list);
-    const char *copy = list.failed ? NULL : arena_copy(&asked->memory, list.data, list.length);
+    const char *copy = text_keep(&list, &asked->memory);
     if (!copy)
         no_memory(asked);
-    text_release(&list);
     return copy;
 }
 
@@ -115,11 +114,11 @@ const char *asked_hook_item(struct asked_hook *asked, const struct item *item, s
 {
     struct text text = TEXT_INIT;
     item_write_view(item, &text);
-    const char *copy = text.failed ? NULL : arena_copy(&asked->memory, text.data, text.length);
-    *length = copy ? text.length : 0;
+    size_t written = text.length;
+    const char *copy = text_keep(&text, &asked->memory);
+    *length = copy ? written : 0;
     if (!copy)
         no_memory(asked);
-    text_release(&text);
     return copy;
 }
 

@@ -54,18 +54,7 @@ const char *plugin_copy(struct plugin *plugin, const char *string)
 
     struct text clean = TEXT_INIT;
     utf8_append_clean(&clean, string, length);
-    const char *copy = clean.failed ? NULL : arena_copy(&plugin->memory, clean.data, clean.length);
-    text_release(&clean);
-    return copy;
-}
-
-/* The text in the plugin's memory; the buffer is freed. */
-static const char *keep(struct plugin *plugin, struct text *text)
-{
-    const char *copy =
-        text->failed ? NULL : arena_copy(&plugin->memory, text_cstr(text), text->length);
-    text_release(text);
-    return copy;
+    return text_keep(&clean, &plugin->memory);
 }
 
 /* ---- names ---- */
@@ -86,7 +75,7 @@ static bool read_name(struct plugin *plugin, struct tool *tool, const char *own,
         text_puts(&name, own);
 
     tool->own_name = plugin_copy(plugin, own);
-    tool->name = keep(plugin, &name);
+    tool->name = text_keep(&name, &plugin->memory);
     if (!tool->own_name || !tool->name)
         return error_memory(error);
     if (!name_valid(tool->name))
@@ -132,7 +121,7 @@ static bool read_description(struct plugin *plugin, struct tool *tool, const cha
         text_printf(&text, "Tool: %s", tool->name);
     if (is_long)
         text_printf(&text, "%s%s", text.length ? "\n\n" : "", NOTE);
-    tool->meta.description = keep(plugin, &text);
+    tool->meta.description = text_keep(&text, &plugin->memory);
     return tool->meta.description || error_memory(error);
 }
 
@@ -142,7 +131,7 @@ static bool read_raw(struct plugin *plugin, struct tool *tool, const char *json,
     struct error problem = ERROR_INIT;
     struct text text = TEXT_INIT;
     *schema = raw_schema_read(json, &text, &problem);
-    *out = keep(plugin, &text);
+    *out = text_keep(&text, &plugin->memory);
     if (*schema && *out)
         return true;
     if (*schema || problem.kind == ERROR_INTERNAL)
@@ -162,7 +151,7 @@ static bool read_shape(struct plugin *plugin, struct tool *tool, const mortise_s
     }
     struct text text = TEXT_INIT;
     shape_write_schema(shape, &text);
-    tool->meta.input_schema = keep(plugin, &text);
+    tool->meta.input_schema = text_keep(&text, &plugin->memory);
     return tool->meta.input_schema || error_memory(error);
 }
 
@@ -237,7 +226,7 @@ static bool write_examples(struct plugin *plugin, struct tool *tool, struct erro
         json_decref(object);
     }
     text_puts(&text, "]}");
-    tool->meta.input_schema = keep(plugin, &text);
+    tool->meta.input_schema = text_keep(&text, &plugin->memory);
     return tool->meta.input_schema || error_memory(error);
 }
 

@@ -165,9 +165,7 @@ static struct resource *add_resource(struct compiler *compiler, struct node *nod
         return NULL;
     struct text uri = TEXT_INIT;
     uri_resolve(base, id, strcspn(id, "#"), &uri);
-    const char *copy =
-        uri.failed ? NULL : arena_copy(&compiler->schema->memory, text_cstr(&uri), uri.length);
-    text_release(&uri);
+    const char *copy = text_keep(&uri, &compiler->schema->memory);
     if (!copy) {
         compile_no_memory(compiler);
         return NULL;

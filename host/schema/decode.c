@@ -258,9 +258,7 @@ static void decode_json(struct decoder *decoder, const json_t *value, void *to)
 {
     struct text json = TEXT_INIT;
     write_lossless(value, &json);
-    const char *copy =
-        json.failed ? NULL : arena_copy(decoder->memory, text_cstr(&json), json.length);
-    text_release(&json);
+    const char *copy = text_keep(&json, decoder->memory);
     if (!copy)
         decoder->problems.no_memory = true;
     memcpy(to, &copy, sizeof(copy));

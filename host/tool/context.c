@@ -6,13 +6,6 @@
 
 #define METADATA "metadata"
 
-static const char *keep(struct arena *memory, struct text *text)
-{
-    char *copy = text->failed ? NULL : arena_copy(memory, text_cstr(text), text->length);
-    text_release(text);
-    return copy;
-}
-
 static const char *list_scopes(const char *const *scopes, struct arena *memory)
 {
     struct text list = TEXT_INIT;
@@ -20,7 +13,7 @@ static const char *list_scopes(const char *const *scopes, struct arena *memory)
         return NULL;
     for (; *scopes; scopes++)
         text_printf(&list, "%s%s", list.length ? " " : "", *scopes);
-    return keep(memory, &list);
+    return text_keep(&list, memory);
 }
 
 static const char *write_metadata(const struct metadata *metadata, struct arena *memory)
@@ -37,7 +30,7 @@ static const char *write_metadata(const struct metadata *metadata, struct arena 
         text_json_string(&object, metadata->value, strlen(metadata->value));
     }
     text_putc(&object, '}');
-    return keep(memory, &object);
+    return text_keep(&object, memory);
 }
 
 static const char *find_metadata(const struct metadata *metadata, const char *key)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "failing.h"
@@ -234,9 +235,29 @@ static void test_json_values(void **state)
     json_decref(value);
 }
 
+static void test_kept_in_an_arena(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct text text = TEXT_INIT;
+    arena_init(&arena, NULL, 0);
+    assert_string_equal(text_keep(&text, &arena), "");
+    text_puts(&text, "kept");
+    const char *kept = text_keep(&text, &arena);
+    assert_null(text.data);
+    text_puts(&text, "another");
+    assert_string_equal(kept, "kept");
+    text.failed = true;
+    assert_null(text_keep(&text, &arena));
+    assert_false(text.failed);
+    assert_null(text.data);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kept_in_an_arena),
         cmocka_unit_test(test_appends),
         cmocka_unit_test(test_grows_by_doubling),
         cmocka_unit_test(test_printf_of_every_length),
