@@ -256,9 +256,13 @@ static bool holds(const char *const *scopes, const char *scope)
 static bool check_scopes(struct call *call)
 {
     struct text missing = TEXT_INIT;
-    for (const char *const *scope = call->tool->meta.scopes; scope && *scope; scope++)
+    if (!call->tool->meta.scopes)
+        return true;
+    pthread_mutex_lock(&call->lock); /* the caller's scopes go when the call is abandoned */
+    for (const char *const *scope = call->tool->meta.scopes; *scope; scope++)
         if (!holds(call->context->scopes, *scope))
             text_printf(&missing, "%s%s", missing.length ? ", " : "", *scope);
+    pthread_mutex_unlock(&call->lock);
     bool allowed = !missing.length && !missing.failed;
     if (!allowed)
         tool_result_fail(&call->result, MORTISE_FORBIDDEN, "tool.scopes",
