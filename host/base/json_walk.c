@@ -96,6 +96,17 @@ bool json_walk_next(struct json_walk *walk, struct json_piece *key, struct json_
     return value->length > 0;
 }
 
+struct json_piece json_walk_member(struct json_piece object, const char *name)
+{
+    struct json_walk walk;
+    struct json_piece key, value, found = {NULL, 0};
+    if (json_walk_into(&walk, object, '{'))
+        while (json_walk_next(&walk, &key, &value))
+            if (json_piece_is(key, name))
+                found = value;
+    return found;
+}
+
 bool json_piece_is(struct json_piece key, const char *name)
 {
     size_t length = strlen(name);

@@ -29,6 +29,8 @@ struct json_walk {
 bool json_walk_into(struct json_walk *walk, struct json_piece piece, char bracket);
 /* The next entry; `key` is NULL in a list.  False: no more. */
 bool json_walk_next(struct json_walk *walk, struct json_piece *key, struct json_piece *value);
+/* The value of an object's member, the last of its name; empty when there is none. */
+struct json_piece json_walk_member(struct json_piece object, const char *name);
 
 /* Whether a key is this one, written without escapes. */
 bool json_piece_is(struct json_piece key, const char *name);

@@ -19,8 +19,8 @@ void model_preload(const char *model)
 
 static bool has_key(const struct app *app, const struct profile *profile)
 {
-    const char *key = profile->key_env ? getenv(profile->key_env) : NULL;
-    return (key && *key) || settings_section(&app->settings, "provider-config", profile->name);
+    return profile_key(profile, NULL) ||
+           settings_section(&app->settings, "provider-config", profile->name);
 }
 
 bool model_choose(struct app *app, struct text *model, struct error *error)

@@ -11,9 +11,10 @@ static void list_key(struct app *app, const struct profile *profile)
         output_own(&app->out, "  key        none needed\n");
         return;
     }
-    const char *value = getenv(profile->key_env);
-    output_printf(&app->out, "  key        %s (%s)\n", profile->key_env,
-                  value && *value ? "set" : "not set");
+    output_printf(&app->out, "  key        %s", profile->key_env);
+    if (profile->key_env_too)
+        output_printf(&app->out, " or %s", profile->key_env_too);
+    output_printf(&app->out, " (%s)\n", profile_key(profile, NULL) ? "set" : "not set");
 }
 
 static void list_for_people(struct app *app, const struct profile *profile)
@@ -32,13 +33,12 @@ static void list_for_people(struct app *app, const struct profile *profile)
 
 static void list_json(struct app *app, const struct profile *profile)
 {
-    const char *key = profile->key_env ? getenv(profile->key_env) : NULL;
     struct text line = TEXT_INIT;
     text_putc(&line, '{');
     json_put_string(&line, "name", profile->name);
     json_put_string(&line, "summary", profile->summary);
     json_put_string(&line, "key_env", profile->key_env);
-    json_put_boolean(&line, "key_set", key && *key);
+    json_put_boolean(&line, "key_set", profile_key(profile, NULL) != NULL);
     json_put_string(&line, "base_url", profile->base_url);
     json_put_string(&line, "base_url_env", profile->base_url_env);
     json_put_string(&line, "default_model", profile->default_model);

@@ -205,10 +205,10 @@ static bool check_key(const char *key, const char *from, struct error *error)
 static bool find_key(const struct client_settings *settings, const struct profile *profile,
                      const char **key, struct error *error)
 {
-    const char *from = settings->key ? "the configuration" : profile->key_env;
+    const char *from = "the configuration";
     *key = settings->key;
-    if (!*key && profile->key_env)
-        *key = getenv(profile->key_env);
+    if (!*key)
+        *key = profile_key(profile, &from);
     if (*key && **key)
         return check_key(*key, from, error);
     *key = NULL;

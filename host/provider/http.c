@@ -484,6 +484,16 @@ static void http_free(struct client *base)
 static const struct client_ops http_ops = {
     .attempt = http_attempt, .free = http_free, .prepare = http_prepare};
 
+static bool find_host(struct http_client *client, const struct http_settings *settings)
+{
+    struct text path = TEXT_INIT;
+    http_host_path(settings->wire, settings->model, &path);
+    bool found =
+        !path.failed && http_host_init(&client->host, settings->base_url, text_cstr(&path));
+    text_release(&path);
+    return found;
+}
+
 static bool set_up(struct http_client *client, const struct http_settings *settings)
 {
     const struct curl_api *api = client->api;
@@ -492,7 +502,7 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     client->multi = api->multi_init();
     client->easy = api->easy_init();
     return client->client.provider && client->client.model && client->multi && client->easy &&
-           http_host_init(&client->host, settings->base_url, settings->wire->path) &&
+           find_host(client, settings) &&
            http_host_add_headers(&client->host, api, settings->wire, settings->key);
 }
 

@@ -1,6 +1,7 @@
 #include "provider/http_host.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +24,25 @@ static bool is_loopback(const char *host)
         return ntohl(address.s_addr) >> 24 == 127;
     const char *dot = strrchr(name, '.');
     return strcasecmp(dot ? dot + 1 : name, "localhost") == 0;
+}
+
+/* As one segment of a path, whatever is in it. */
+static void put_segment(struct text *out, const char *name)
+{
+    for (; *name; name++)
+        if (isalnum((unsigned char)*name) || strchr("-._~", *name))
+            text_putc(out, *name);
+        else
+            text_printf(out, "%%%02X", (unsigned)(unsigned char)*name);
+}
+
+void http_host_path(const struct wire *wire, const char *model, struct text *out)
+{
+    text_puts(out, wire->path);
+    if (!wire->path_behind_model)
+        return;
+    put_segment(out, model);
+    text_puts(out, wire->path_behind_model);
 }
 
 static bool set_url(struct http_host *host, const char *base_url, const char *path)

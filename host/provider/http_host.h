@@ -22,6 +22,8 @@ struct http_host {
     struct curl_slist *headers;
 };
 
+/* Appends the path of the wire's requests for the model. */
+void http_host_path(const struct wire *wire, const char *model, struct text *out);
 /* From the base URL, the path behind it, and the environment (http_easy.h).  False when there is
  * no memory. */
 bool http_host_init(struct http_host *host, const char *base_url, const char *path);

@@ -12,6 +12,8 @@ static const char *const seeing_openai[] = {"!gpt-4o-audio*", "!gpt-4o-realtime*
                                             "o1*",            "o3*",               "o4-mini*",
                                             NULL};
 static const char *const seeing_anthropic[] = {"!claude-2*", "!claude-instant*", "claude-*", NULL};
+/* The first that take them within a result of a tool. */
+static const char *const seeing_gemini[] = {"gemini-[3-9]*", "gemini-[1-9][0-9]*", NULL};
 static const char *const seeing_openrouter[] = {
     "!anthropic/claude-2*", "!anthropic/claude-instant*", "anthropic/claude-*", "openai/gpt-4o*",
     "openai/gpt-4.1*",      "openai/gpt-5*",              "google/gemini-*",    NULL};
@@ -45,6 +47,20 @@ static const struct profile profiles[] = {
         .summary = "Anthropic Messages: thinking is kept and sent back",
         .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF | PART_TAKES_PDF_AT,
         .seeing = seeing_anthropic,
+    },
+    {
+        .name = "gemini",
+        .wire = &wire_gemini,
+        .base_url = "https://generativelanguage.googleapis.com",
+        .base_url_env = "GEMINI_BASE_URL",
+        .base_url_suffix = "/v1beta",
+        .key_env = "GEMINI_API_KEY",
+        .key_env_too = "GOOGLE_API_KEY",
+        .default_model = "gemini-2.5-flash",
+        .summary = "Google Gemini: thought signatures are kept and sent back",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_PDF,
+        .seeing = seeing_gemini,
+        .takes_if_told = PART_TAKES_IMAGE_AT | PART_TAKES_PDF_AT,
     },
     {
         .name = "openrouter",
@@ -126,6 +142,20 @@ const struct profile *profile_find(const char *name, size_t length)
     for (size_t i = 0; i < PROFILE_COUNT; i++)
         if (strlen(profiles[i].name) == length && memcmp(profiles[i].name, name, length) == 0)
             return &profiles[i];
+    return NULL;
+}
+
+const char *profile_key(const struct profile *profile, const char **from)
+{
+    const char *const names[] = {profile->key_env, profile->key_env_too};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *key = names[i] ? getenv(names[i]) : NULL;
+        if (!key || !*key)
+            continue;
+        if (from)
+            *from = names[i];
+        return key;
+    }
     return NULL;
 }
 

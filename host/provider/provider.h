@@ -4,7 +4,7 @@
  * A `client` is a provider with its model and settings, ready to be asked.  The turn loop
  * calls client_complete(); that makes attempts (retry.c) through the client's ops.  For
  * servers the ops are http.c with a `wire` (how requests are written and responses read:
- * openai_chat.c, anthropic.c); script.c and offline.c answer by themselves.
+ * openai_chat.c, anthropic.c, gemini.c); script.c and offline.c answer by themselves.
  *
  * A client belongs to one thread at a time.
  */
@@ -70,6 +70,7 @@ enum {
 /* And how much of it; 0: any. */
 struct part_rules {
     unsigned takes;
+    bool no_gif;
     bool errors_are_text; /* nothing else goes with a result that is an error */
     size_t image_bytes;
     uint32_t image_side; /* pixels */
@@ -143,6 +144,7 @@ struct wire_decoder;
 struct wire {
     enum wire_format format;
     const char *path;               /* "/chat/completions" behind the base URL */
+    const char *path_behind_model;  /* NULL: the model is in the body, else it ends `path` */
     const char *const *headers;     /* fixed ones, NULL-terminated */
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
     const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
@@ -162,6 +164,7 @@ struct wire {
 
 extern const struct wire wire_openai_chat;
 extern const struct wire wire_anthropic;
+extern const struct wire wire_gemini;
 
 /* ---- which there are ---- */
 
@@ -172,11 +175,13 @@ struct profile {
     const char *base_url_env;  /* "ANTHROPIC_BASE_URL", or NULL */
     const char *base_url_suffix; /* what the variable leaves out: "/v1", or "" */
     const char *key_env;       /* NULL: needs no key */
+    const char *key_env_too;   /* looked at when that is not set, or NULL */
     const char *default_model; /* NULL: must be named */
     const char *summary;       /* one line for `mortise providers` */
     unsigned takes;            /* PART_TAKES_… by models that take images at all … */
     const char *const *seeing; /* … which are these, as far as is known: patterns, the first that
                                 * fits decides, '!' before one says no; NULL-terminated, or NULL */
+    unsigned takes_if_told;    /* beside `takes`, of IMAGES_ON: not every server of the kind does */
 };
 
 /* Whether images and PDFs are sent: as far as is known of the model, or as the user says. */
@@ -186,6 +191,8 @@ struct part_rules profile_part_rules(const struct profile *profile, const char *
 
 const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */
+/* The key in the environment, or NULL; *from (or NULL) becomes the name of its variable. */
+const char *profile_key(const struct profile *profile, const char **from);
 /* Where `wire->path` is put behind: from `given`, else the profile's variable, else its default.
  * Without a slash at its end; false (kind config) names what is wrong with which. */
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,

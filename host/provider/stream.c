@@ -260,7 +260,9 @@ static bool is_whole(const struct stream *stream)
 static void judge(struct stream *stream)
 {
     if (has_failed(stream)) {
-        if (stream->stop != STOP_UNKNOWN)
+        bool filtered = stream->stop == STOP_CONTENT_FILTER &&
+                        stream->error.kind == ERROR_CONTENT_FILTER; /* the reason says it all */
+        if (stream->stop != STOP_UNKNOWN && !filtered)
             stream->stop = STOP_ERROR;
     } else if (stream->stop == STOP_UNKNOWN) {
         fail(stream, ERROR_STREAM_TRUNCATED, "the response ended before it was complete");

@@ -165,6 +165,8 @@ struct wire_verdict wire_error_judge(const struct wire_finding *finding)
         return has_code && verdict.kind == ERROR_RATE_LIMIT ? verdict : by_status;
     if (finding->status == 503 && has_code && verdict.kind == ERROR_OVERLOADED)
         return verdict;
+    if (finding->status == 503 && strcasestr(finding->message, "overloaded"))
+        return (struct wire_verdict){ERROR_OVERLOADED, true};
     if (is_plain_status(finding->status))
         return by_status;
     /* "invalid_request_error" is the drawer for everything: the message knows more. */

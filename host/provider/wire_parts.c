@@ -81,6 +81,8 @@ static struct part_choice choose_image(const struct part_rules *rules, const str
         return unsent("it is no JPEG, PNG, GIF or WebP");
     if (rules->image_bytes && part->data.length > rules->image_bytes)
         return unsent("it is larger than the model takes");
+    if (rules->no_gif && strcmp(image->mime_type, "image/gif") == 0)
+        return unsent("the model takes no GIF");
     uint32_t side = side_limit(rules, load);
     if (side && (image->width > side || image->height > side))
         return unsent("it has more pixels than the model takes");
@@ -257,5 +259,7 @@ struct part_rules profile_part_rules(const struct profile *profile, const char *
     bool takes =
         images == IMAGES_ON || (images == IMAGES_AUTO && is_seeing(profile->seeing, model));
     rules.takes = takes ? profile->takes : 0;
+    if (images == IMAGES_ON)
+        rules.takes |= profile->takes_if_told;
     return rules;
 }

@@ -81,6 +81,16 @@ static bool is_memory(const struct error *error)
     return error->kind == ERROR_INTERNAL;
 }
 
+/* A number that no computer holds does not make the rest unreadable. */
+static json_t *parse(const char *data, size_t length, bool *lone, struct error *error)
+{
+    json_t *value = json_parse(data, length, lone, error);
+    if (value || is_memory(error))
+        return value;
+    struct error of_wide = ERROR_INIT;
+    return json_parse_wide(data, length, &of_wide);
+}
+
 json_t *wire_read_event(struct wire_input *input, struct stream *stream, const char *data,
                         size_t length, bool *lone)
 {
@@ -97,7 +107,7 @@ json_t *wire_read_event(struct wire_input *input, struct stream *stream, const c
         return NULL;
     }
     struct error error = ERROR_INIT;
-    json_t *event = json_parse(data, length, lone, &error);
+    json_t *event = parse(data, length, lone, &error);
     if (event)
         return event;
     if (is_memory(&error))
@@ -137,7 +147,7 @@ static size_t cut_sentinel(const char *data, size_t length)
 json_t *wire_read_whole(struct stream *stream, const char *data, size_t length, bool *lone)
 {
     struct error error = ERROR_INIT;
-    json_t *document = json_parse(data, cut_sentinel(data, length), lone, &error);
+    json_t *document = parse(data, cut_sentinel(data, length), lone, &error);
     if (document)
         return document;
     if (!is_memory(&error)) {
@@ -167,4 +177,18 @@ bool wire_read_text(struct stream *stream, const json_t *value, struct text *scr
     }
     *out = (struct slice){text_cstr(scratch), scratch->length};
     return true;
+}
+
+json_t *wire_clean(const json_t *value)
+{
+    struct text plain = TEXT_INIT, clean = TEXT_INIT;
+    struct json_half half = {0};
+    text_json(&plain, value);
+    json_join_halves(&half, &clean, text_cstr(&plain), plain.length, true);
+    json_t *copy = plain.failed || clean.failed
+                       ? NULL
+                       : json_parse(text_cstr(&clean), clean.length, NULL, NULL);
+    text_release(&plain);
+    text_release(&clean);
+    return copy;
 }

@@ -38,5 +38,7 @@ bool wire_fail_event(struct stream *stream, const json_t *event);
  * lies in `scratch` then.  Empty for null and for nothing.  False: no memory, the stream failed. */
 bool wire_read_text(struct stream *stream, const json_t *value, struct text *scratch,
                     struct slice *out);
+/* A copy without the surrogates that json_parse() kept.  NULL: no memory. */
+json_t *wire_clean(const json_t *value);
 
 #endif

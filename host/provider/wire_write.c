@@ -33,8 +33,9 @@ void wire_put_item(const struct wire_writer *writer, struct item *item,
     keep(writer, place, &made);
 }
 
-void wire_put_tools(const struct wire_writer *writer,
-                    void (*make)(const struct tool_definition *tool, struct text *out))
+void wire_put_tools_within(const struct wire_writer *writer, const char *open,
+                           void (*make)(const struct tool_definition *tool, struct text *out),
+                           const char *close)
 {
     struct toolset *tools = writer->request->tools;
     if (!tools || !tools->count)
@@ -45,14 +46,20 @@ void wire_put_tools(const struct wire_writer *writer,
         return;
     }
     struct text made = TEXT_INIT;
-    text_puts(&made, ",\"tools\":[");
+    text_puts(&made, open);
     for (size_t i = 0; i < tools->count; i++) {
         if (i)
             text_putc(&made, ',');
         make(&tools->items[i], &made);
     }
-    text_putc(&made, ']');
+    text_puts(&made, close);
     keep(writer, place, &made);
+}
+
+void wire_put_tools(const struct wire_writer *writer,
+                    void (*make)(const struct tool_definition *tool, struct text *out))
+{
+    wire_put_tools_within(writer, ",\"tools\":[", make, "]");
 }
 
 /* ---- the prefix ---- */
@@ -119,6 +126,22 @@ void wire_keep_start(const struct wire_writer *writer, const struct wire_place *
     start->locked = writer->request->prefix != NULL;
     if (start->bytes.failed)
         request_start_reset(start);
+}
+
+/* ---- to the letter ---- */
+
+size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end)
+{
+    struct item *const *items = writer->request->items;
+    const struct origin *origin = items[at]->origin;
+    if (!origin || origin->verbatim.length <= strlen("[]") ||
+        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
+        (at > 0 && items[at - 1]->origin == origin))
+        return 0;
+    size_t count = 0;
+    while (at + count < run_end && items[at + count]->origin == origin)
+        count++;
+    return count == origin->item_count ? count : 0;
 }
 
 /* ---- values ---- */

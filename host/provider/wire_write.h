@@ -31,6 +31,11 @@ void wire_put_item(const struct wire_writer *writer, struct item *item,
 void wire_put_tools(const struct wire_writer *writer,
                     void (*make)(const struct tool_definition *tool, struct text *out));
 
+/* The same between other words; the comma between two tools comes by itself. */
+void wire_put_tools_within(const struct wire_writer *writer, const char *open,
+                           void (*make)(const struct tool_definition *tool, struct text *out),
+                           const char *close);
+
 /* In a locked session: a part of the prefix ends here, or `back` bytes before, where what
  * follows may be changed by later items.  An item that is not locked says nothing. */
 void wire_note_part(const struct wire_writer *writer, enum prefix_part part);
@@ -49,6 +54,10 @@ struct wire_place {
 bool wire_resume(const struct wire_writer *writer, struct wire_place *place);
 /* Keeps the beginning for the next request. */
 void wire_keep_start(const struct wire_writer *writer, const struct wire_place *place);
+
+/* How many items from `at` on are a response of this provider and model that is whole and can go
+ * back to the letter (D15); 0 = none. */
+size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end);
 
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);

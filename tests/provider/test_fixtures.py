@@ -21,7 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MODES = ["fixture", "whole", "bytes", "rand:1", "rand:2"]
-PROVIDERS = {"openai-chat": ("openai", "/v1"), "anthropic": ("anthropic", "")}
+PROVIDERS = {"openai-chat": ("openai", "/v1"), "anthropic": ("anthropic", ""),
+             "gemini": ("gemini", "")}
 PROMPT = "Weather in Oslo and Rome?"
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 USAGE = {"input": "input_tokens", "output": "output_tokens", "cached": "cached_tokens",
@@ -75,7 +76,7 @@ class Server:
 class Run:
     """One run of the binary and what it reported."""
 
-    def __init__(self, programs, fixture, server, folder, turns, provider=None):
+    def __init__(self, programs, fixture, server, folder, turns, provider=None, again=False):
         home = Path(tempfile.mkdtemp(dir=folder))
         self.tool_log = home / "tools.log"
         (home / "home").mkdir()
@@ -83,13 +84,14 @@ class Run:
                        if name == "PATH" or name.endswith("SAN_OPTIONS")}
         environment |= {"HOME": str(home / "home"), "FIXTURE_LOG": str(self.tool_log)}
         environment |= {f"{name}_API_KEY": "sk-fixture-0123456789"
-                        for name in ("OPENAI", "ANTHROPIC", "DEEPSEEK")}
+                        for name in ("OPENAI", "ANTHROPIC", "DEEPSEEK", "GEMINI")}
         command = [programs[0], "run", "--json", "-m", f"{provider or fixture.provider}/test-model",
                    "--base-url", f"{server.url}/{fixture.name}{fixture.path}", "--no-plugins",
                    "-e", programs[1], "--max-turns", str(turns), *fixture.options(), PROMPT]
         start = time.monotonic()
-        done = subprocess.run(command, env=environment, cwd=home / "home", timeout=60,
-                              stdin=subprocess.DEVNULL, capture_output=True)
+        for more in [["--session", "s"], ["-c"]] if again else [[]]:
+            done = subprocess.run([*command, *more], env=environment, cwd=home / "home",
+                                  timeout=60, stdin=subprocess.DEVNULL, capture_output=True)
         self.seconds = time.monotonic() - start
         self.status = done.returncode
         self.stderr = done.stderr.decode("utf-8", "replace")
@@ -295,13 +297,45 @@ def check_messages(differences, body, replay):
         differences.compare("messages behind the assistant's", 0, len(messages) - 2)
 
 
+def check_call_id(differences, call, response):
+    """Only what the server gave is echoed (FAULTS 110)."""
+    differences.compare("name of a result", call["name"], response["name"])
+    differences.compare("id of a result", call.get("id"), response.get("id"))
+    differences.check(isinstance(call["args"], dict), f"arguments are no object: {call}")
+    differences.check(isinstance(response["response"], dict), f"no object: {response}")
+
+
+def check_contents(differences, body, replay):
+    contents = body["contents"]
+    roles = [content["role"] for content in contents]
+    differences.check(re.fullmatch(r"user( model user)*( model)?", " ".join(roles)),
+                      f"roles {roles}")
+    for content in contents:
+        differences.check(content["parts"], f"empty content: {content}")
+        for part in content["parts"]:
+            differences.check(part != {"text": ""}, f"empty text: {content}")
+    made = contents[1]["parts"]
+    after = [part for content in contents[2:3] for part in content["parts"]]
+    calls = [part["functionCall"] for part in made if "functionCall" in part]
+    results = [part["functionResponse"] for part in after[:len(calls)]]
+    differences.compare("number of results", len(calls), len(results))
+    for call, response in zip(calls, results):
+        check_call_id(differences, call, response)
+    if "part_with_signature_kept" in replay:
+        differences.check(replay["part_with_signature_kept"] in made,
+                          f"no {replay['part_with_signature_kept']} in {made}")
+
+
+CHECKS = {"anthropic": check_messages, "gemini": check_contents}
+
+
 def compare_replay(fixture, requests):
     differences = Differences()
     may_end = all(call.get("execute") is False for call in fixture.calls) and fixture.calls
     if len(requests) < 2:
         differences.check(may_end, "there was no second request")
         return differences
-    check = check_messages if fixture.provider == "anthropic" else check_chat
+    check = CHECKS.get(fixture.provider, check_chat)
     check(differences, requests[1]["body"], fixture.expect.get("replay") or {})
     return differences
 
@@ -339,7 +373,8 @@ def run_replay(programs, fixture, server, folder):
     def work():
         # Only some providers want their reasoning back.
         provider = "deepseek" if "when" in (fixture.expect.get("replay") or {}) else None
-        run = Run(programs, fixture, server, folder, turns=2, provider=provider)
+        run = Run(programs, fixture, server, folder, turns=2, provider=provider,
+                  again=not fixture.calls)  # then it takes a second prompt
         return report(f"{fixture.name} (replay)",
                       compare_replay(fixture, server.requests(fixture.name)), run)
     return guarded(f"{fixture.name} (replay)", work)

@@ -1,0 +1,373 @@
+#include "provider/gemini_schema.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+
+/* References that lead into references double with every level: what is deeper or beyond the
+ * number says nothing, which allows everything. */
+#define MAX_DEPTH 24
+#define MAX_NODES 4000
+
+#define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
+
+struct projection {
+    const json_t *root;
+    const json_t *following[MAX_DEPTH]; /* what the references on the way led to */
+    unsigned follow_count;
+    unsigned depth;
+    unsigned nodes;
+    bool failed; /* no memory */
+};
+
+static json_t *project(struct projection *projection, const json_t *schema);
+
+static json_t *unconst(const json_t *value)
+{
+    return (json_t *)(uintptr_t)value;
+}
+
+/* Takes over `value`. */
+static void set(struct projection *projection, json_t *object, const char *key, json_t *value)
+{
+    if (!value || json_object_set_new(object, key, value) != 0)
+        projection->failed = true;
+}
+
+static void append(struct projection *projection, json_t *list, json_t *value)
+{
+    if (!value || json_array_append_new(list, value) != 0)
+        projection->failed = true;
+}
+
+/* ---- references ---- */
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* One step of a pointer, with %XX and ~0, ~1 resolved.  Returns behind it. */
+static const char *read_step(const char *at, struct text *step)
+{
+    for (; *at && *at != '/'; at++) {
+        char c = *at;
+        if (c == '%' && hex(at[1]) >= 0 && hex(at[2]) >= 0) {
+            c = (char)(hex(at[1]) * 16 + hex(at[2]));
+            at += 2;
+        } else if (c == '~' && (at[1] == '0' || at[1] == '1')) {
+            c = *++at == '0' ? '~' : '/';
+        }
+        text_putc(step, c);
+    }
+    return at;
+}
+
+/* What "#/$defs/name" leads to, or NULL. */
+static const json_t *resolve(struct projection *projection, const char *reference)
+{
+    const json_t *at = projection->root;
+    if (*reference++ != '#')
+        return NULL;
+    while (at && *reference == '/') {
+        struct text step = TEXT_INIT;
+        reference = read_step(reference + 1, &step);
+        at = json_is_array(at)
+                 ? json_array_get(at, (size_t)strtoul(text_cstr(&step), NULL, 10))
+                 : json_object_get(at, text_cstr(&step));
+        if (step.failed)
+            projection->failed = true;
+        text_release(&step);
+    }
+    return *reference ? NULL : at;
+}
+
+static bool is_followed(const struct projection *projection, const json_t *target)
+{
+    for (unsigned i = 0; i < projection->follow_count; i++)
+        if (projection->following[i] == target)
+            return true;
+    return false;
+}
+
+/* ---- keywords ---- */
+
+/* Whether all are texts, or all numbers; *type is then what they are. */
+static bool are_alike(const json_t *values, const char **type)
+{
+    size_t i;
+    json_t *value;
+    *type = NULL;
+    json_array_foreach (values, i, value) {
+        const char *its = json_is_string(value)    ? "string"
+                          : json_is_integer(value) ? "integer"
+                          : json_is_real(value)    ? "number"
+                                                   : NULL;
+        if (!its || (*type && (**type == 's') != (*its == 's')))
+            return false;
+        if (!*type || *its == 'n')
+            *type = its;
+    }
+    return *type != NULL;
+}
+
+/* `values` are those of "enum", or the one of "const". */
+static void put_enum(struct projection *projection, json_t *out, const json_t *values)
+{
+    const char *type;
+    if (!are_alike(values, &type))
+        return;
+    set(projection, out, "enum", json_deep_copy(values));
+    if (!json_object_get(out, "type"))
+        set(projection, out, "type", json_string(type));
+}
+
+static void put_const(struct projection *projection, json_t *out, const json_t *value)
+{
+    json_t *one = value ? json_pack("[O]", unconst(value)) : NULL;
+    if (one)
+        put_enum(projection, out, one);
+    else if (value)
+        projection->failed = true;
+    json_decref(one);
+}
+
+static bool is_known_format(const char *format)
+{
+    static const char *const formats[] = {"date-time", "date", "time", "enum"};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!strcmp(format, formats[i]))
+            return true;
+    return false;
+}
+
+/* A limit by exclusion is told as the one beside it: a little too much, and better than nothing. */
+static void put_numbers(struct projection *projection, json_t *out, const json_t *schema)
+{
+    static const char *const keys[][2] = {{"minimum", "minimum"},
+                                          {"maximum", "maximum"},
+                                          {"exclusiveMinimum", "minimum"},
+                                          {"exclusiveMaximum", "maximum"}};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(schema, keys[i][0]);
+        if (json_is_number(value) && !json_object_get(out, keys[i][1]))
+            set(projection, out, keys[i][1], json_copy(unconst(value)));
+    }
+    static const char *const counts[] = {"minItems", "maxItems"};
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *value = json_object_get(schema, counts[i]);
+        if (json_is_integer(value))
+            set(projection, out, counts[i], json_copy(unconst(value)));
+    }
+}
+
+static bool is_type_name(const json_t *value)
+{
+    static const char *const names[] = {"object", "array",   "string", "number",
+                                        "integer", "boolean", "null"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (json_is_string(value) && !strcmp(json_string_value(value), names[i]))
+            return true;
+    return false;
+}
+
+static bool is_type(const json_t *value)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach (value, i, name)
+        if (!is_type_name(name))
+            return false;
+    return is_type_name(value) || json_array_size(value) > 0;
+}
+
+static void put_plain(struct projection *projection, json_t *out, const json_t *schema)
+{
+    const json_t *type = json_object_get(schema, "type");
+    const char *format = json_member_string(schema, "format");
+    static const char *const words[] = {"title", "description"};
+    if (is_type(type))
+        set(projection, out, "type", json_deep_copy(type));
+    if (format && is_known_format(format))
+        set(projection, out, "format", json_string(format));
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *value = json_object_get(schema, words[i]);
+        if (json_is_string(value))
+            set(projection, out, words[i], json_copy(unconst(value)));
+    }
+    put_numbers(projection, out, schema);
+    put_enum(projection, out, json_object_get(schema, "enum"));
+    put_const(projection, out, json_object_get(schema, "const"));
+}
+
+static void put_properties(struct projection *projection, json_t *out, const json_t *properties)
+{
+    const char *name;
+    size_t length;
+    json_t *schema;
+    if (!json_is_object(properties))
+        return;
+    json_t *known = json_object_get(out, "properties");
+    if (!known) {
+        set(projection, out, "properties", json_object());
+        known = json_object_get(out, "properties");
+    }
+    json_object_keylen_foreach (unconst(properties), name, length, schema) {
+        if (json_object_getn(known, name, length))
+            continue;
+        json_t *value = project(projection, schema);
+        if (!value || json_object_setn_new(known, name, length, value) != 0)
+            projection->failed = true;
+    }
+}
+
+static bool holds(const json_t *list, const json_t *string)
+{
+    size_t i;
+    json_t *value;
+    json_array_foreach (list, i, value)
+        if (json_equal(value, string))
+            return true;
+    return false;
+}
+
+/* Adds the names to those that are there. */
+static void put_required(struct projection *projection, json_t *out, const json_t *names)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach (names, i, name) {
+        json_t *known = json_object_get(out, "required");
+        if (!json_is_string(name) || holds(known, name))
+            continue;
+        if (!known) {
+            set(projection, out, "required", json_array());
+            known = json_object_get(out, "required");
+        }
+        append(projection, known, json_copy(name));
+    }
+}
+
+static void put_list(struct projection *projection, json_t *out, const char *key,
+                     const json_t *schemas)
+{
+    size_t i;
+    json_t *schema;
+    json_t *list = json_array_size(schemas) && !json_object_get(out, key) ? json_array() : NULL;
+    if (!list)
+        return;
+    json_array_foreach (schemas, i, schema)
+        append(projection, list, project(projection, schema));
+    set(projection, out, key, list);
+}
+
+static void put_applied(struct projection *projection, json_t *out, const json_t *schema)
+{
+    const json_t *items = json_object_get(schema, "items");
+    const json_t *others = json_object_get(schema, "additionalProperties");
+    put_properties(projection, out, json_object_get(schema, "properties"));
+    put_required(projection, out, json_object_get(schema, "required"));
+    if (json_is_boolean(others))
+        set(projection, out, "additionalProperties", json_copy(unconst(others)));
+    else if (json_is_object(others))
+        set(projection, out, "additionalProperties", project(projection, others));
+    put_list(projection, out, "prefixItems", json_object_get(schema, "prefixItems"));
+    if (json_is_array(items))
+        put_list(projection, out, "prefixItems", items);
+    else if (items)
+        set(projection, out, "items", project(projection, items));
+    put_list(projection, out, "anyOf", json_object_get(schema, "anyOf"));
+    put_list(projection, out, "anyOf", json_object_get(schema, "oneOf"));
+}
+
+/* ---- schemas ---- */
+
+/* Adds the members that are not there. */
+static void merge_members(struct projection *projection, json_t *out, const json_t *more)
+{
+    const char *key;
+    size_t length;
+    json_t *value;
+    json_object_keylen_foreach (unconst(more), key, length, value)
+        if (!json_object_getn(out, key, length) &&
+            json_object_setn_new(out, key, length, json_incref(value)) != 0)
+            projection->failed = true;
+}
+
+/* Adds what another schema says of the same value; what is said already stays. */
+static void merge(struct projection *projection, json_t *out, const json_t *more)
+{
+    json_t *properties = json_object_get(out, "properties");
+    if (properties)
+        merge_members(projection, properties, json_object_get(more, "properties"));
+    put_required(projection, out, json_object_get(more, "required"));
+    merge_members(projection, out, more);
+}
+
+static void merge_schema(struct projection *projection, json_t *out, const json_t *schema)
+{
+    json_t *more = project(projection, schema);
+    if (more)
+        merge(projection, out, more);
+    json_decref(more);
+}
+
+/* A reference that leads to where it comes from says nothing more. */
+static void put_reference(struct projection *projection, json_t *out, const char *reference)
+{
+    const json_t *target = reference ? resolve(projection, reference) : NULL;
+    if (!target || is_followed(projection, target) || projection->follow_count == MAX_DEPTH)
+        return;
+    projection->following[projection->follow_count++] = target;
+    merge_schema(projection, out, target);
+    projection->follow_count--;
+}
+
+static json_t *project(struct projection *projection, const json_t *schema)
+{
+    json_t *out = json_object();
+    size_t i;
+    json_t *one;
+    if (!out)
+        projection->failed = true;
+    if (!out || !json_is_object(schema) || projection->depth == MAX_DEPTH ||
+        projection->nodes == MAX_NODES)
+        return out;
+    projection->depth++;
+    projection->nodes++;
+    put_plain(projection, out, schema);
+    put_applied(projection, out, schema);
+    json_array_foreach (json_object_get(schema, "allOf"), i, one)
+        merge_schema(projection, out, one);
+    put_reference(projection, out, json_member_string(schema, "$ref"));
+    projection->depth--;
+    return out;
+}
+
+void gemini_put_schema(const char *schema, struct text *out)
+{
+    struct error error = ERROR_INIT;
+    if (!schema || !*schema) {
+        text_puts(out, NO_ARGUMENTS);
+        return;
+    }
+    json_t *root = json_parse_wide(schema, strlen(schema), &error);
+    struct projection projection = {.root = root};
+    projection.following[projection.follow_count++] = root;
+    json_t *projected = root ? project(&projection, root) : NULL;
+    if (projected && !json_object_get(projected, "type"))
+        set(&projection, projected, "type", json_string("object"));
+    if (projected && !projection.failed)
+        text_json(out, projected);
+    else if (projection.failed || error.kind == ERROR_INTERNAL)
+        out->failed = true;
+    else
+        text_puts(out, NO_ARGUMENTS);
+    json_decref(projected);
+    json_decref(root);
+}
