@@ -8,6 +8,9 @@
 bool gemini_write(struct text *body, const char *provider, const char *model,
                   const struct request *request, struct error *error);
 
+/* A tool's name, quoted.  One that begins as no name may here goes as "functions.NAME", which a
+ * call of it is known by. */
+void gemini_put_name(struct text *out, const char *name);
 /* The 3 of "gemini-3-pro-preview"; 0 when the name tells none. */
 unsigned gemini_generation(const char *model);
 

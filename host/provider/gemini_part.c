@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "provider/gemini.h"
 #include "provider/wire_read.h"
 #include "provider/wire_write.h"
 
@@ -234,7 +235,7 @@ static void write_call(const struct gemini_parts *parts, const struct gemini_par
         text_putc(out, ',');
     }
     text_puts(out, "\"name\":");
-    wire_put_tool_name(out, name ? name : "");
+    gemini_put_name(out, name ? name : "");
     text_puts(out, ",\"args\":");
     wire_put_object(out, text_cstr(&part->args), part->args.length);
     text_putc(out, '}');

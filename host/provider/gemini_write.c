@@ -30,6 +30,27 @@ unsigned gemini_generation(const char *model)
     return number;
 }
 
+static bool begins_well(const char *name)
+{
+    return !*name || !strchr("0123456789-", *name);
+}
+
+void gemini_put_name(struct text *out, const char *name)
+{
+    static const char front[] = "functions.";
+    if (!strncmp(name, front, strlen(front)) && !begins_well(name + strlen(front)))
+        name += strlen(front);
+    if (begins_well(name)) {
+        wire_put_tool_name(out, name);
+        return;
+    }
+    struct text quoted = TEXT_INIT;
+    wire_put_tool_name(&quoted, name);
+    text_printf(out, "\"%s%s", front, quoted.length ? quoted.data + 1 : "");
+    out->failed |= quoted.failed;
+    text_release(&quoted);
+}
+
 /* ---- bytes of items ---- */
 
 static void put_text_part(struct text *out, const char *data, size_t length)
@@ -68,7 +89,7 @@ static void make_system(const struct item *item, struct text *out)
 static void make_call(const struct item *item, struct text *out)
 {
     text_puts(out, "\"name\":");
-    wire_put_tool_name(out, item->name);
+    gemini_put_name(out, item->name);
     text_puts(out, ",\"args\":");
     if (item->arguments_valid)
         wire_put_object(out, item->arguments.data, item->arguments.length);
@@ -79,7 +100,7 @@ static void make_call(const struct item *item, struct text *out)
 static void make_tool(const struct tool_definition *tool, struct text *out)
 {
     text_puts(out, "{\"name\":");
-    wire_put_string(out, tool->name);
+    gemini_put_name(out, tool->name);
     if (tool->description && *tool->description) {
         text_puts(out, ",\"description\":");
         wire_put_string(out, tool->description);
@@ -164,7 +185,7 @@ static void put_output(struct contents *contents, const struct item *call, size_
         text_putc(writer->body, ',');
     }
     text_puts(writer->body, "\"name\":");
-    wire_put_tool_name(writer->body, call->name);
+    gemini_put_name(writer->body, call->name);
     if (item->attachment_count)
         gemini_put_result(writer, index);
     else

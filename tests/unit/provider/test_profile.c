@@ -23,6 +23,8 @@ static int without_variables(void **state)
             unsetenv(profile->base_url_env);
         if (profile->key_env)
             unsetenv(profile->key_env);
+        if (profile->key_env_too)
+            unsetenv(profile->key_env_too);
     }
     secret_clear();
     return 0;
@@ -47,7 +49,7 @@ static void test_every_profile_is_complete(void **state)
             assert_non_null(profile->base_url_env);
         }
     }
-    assert_int_equal(i, 9);
+    assert_int_equal(i, 10);
     assert_null(find("openaix"));
     assert_null(find("open"));
     assert_null(find(""));
@@ -69,6 +71,9 @@ static void test_base_urls(void **state)
         {"anthropic", "http://host:1/v1", "http://host:1/v1"},
         {"anthropic", "http://host:1/v1/", "http://host:1/v1"},
         {"anthropic", "http://host:1/05-x", "http://host:1/05-x/v1"},
+        {"gemini", NULL, "https://generativelanguage.googleapis.com/v1beta"},
+        {"gemini", "http://host:1", "http://host:1/v1beta"},
+        {"gemini", "http://host:1/v1beta/", "http://host:1/v1beta"},
         {"ollama", NULL, "http://127.0.0.1:11434/v1"},
         {"ollama", "127.0.0.1:11435", "http://127.0.0.1:11435/v1"},
         {"ollama", "box", "http://box:11434/v1"},
@@ -144,6 +149,7 @@ static void test_names_that_make_no_client(void **state)
         {"openai/x", ERROR_CONFIG, "OPENAI_API_KEY"},
         {"openai", ERROR_CONFIG, "OPENAI_API_KEY"},
         {"anthropic/x", ERROR_CONFIG, "ANTHROPIC_API_KEY"},
+        {"gemini/x", ERROR_CONFIG, "GEMINI_API_KEY"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -201,6 +207,27 @@ static void test_keys_are_secret_and_clean(void **state)
     client_free(client);
 }
 
+/* cli.md: GEMINI_API_KEY, else GOOGLE_API_KEY. */
+static void test_a_key_may_have_two_names(void **state)
+{
+    (void)state;
+    const struct profile *gemini = find("gemini");
+    const char *from = NULL;
+    struct error error = ERROR_INIT;
+    struct client_settings settings = {.model = "gemini/x"};
+    assert_null(profile_key(gemini, &from));
+    setenv("GOOGLE_API_KEY", "two words", 1);
+    setenv("GEMINI_API_KEY", "", 1);
+    assert_string_equal(profile_key(gemini, &from), "two words");
+    assert_string_equal(from, "GOOGLE_API_KEY");
+    assert_null(client_new(&settings, &error));
+    assert_non_null(strstr(error.message, "GOOGLE_API_KEY"));
+    setenv("GEMINI_API_KEY", "first", 1);
+    assert_string_equal(profile_key(gemini, &from), "first");
+    assert_string_equal(from, "GEMINI_API_KEY");
+    assert_null(profile_key(find("ollama"), NULL));
+}
+
 /* F75: what is known of models; the user's word counts more, where there is a way at all. */
 static void test_which_models_take_images(void **state)
 {
@@ -225,6 +252,10 @@ static void test_which_models_take_images(void **state)
         {"ollama", "gemma3:27b", IMAGES_AUTO, true, false},
         {"openrouter", "google/gemini-2.5-flash", IMAGES_AUTO, true, true},
         {"deepseek", "deepseek-chat", IMAGES_AUTO, false, false},
+        {"gemini", "gemini-3-pro-preview", IMAGES_AUTO, true, true},
+        {"gemini", "gemini-3.1-flash", IMAGES_AUTO, true, true},
+        {"gemini", "gemini-2.5-pro", IMAGES_AUTO, false, false},
+        {"gemini", "gemini-2.5-pro", IMAGES_ON, true, true},
         {"mistral", "mistral-medium-latest", IMAGES_ON, false, false},
         {"script", "x", IMAGES_ON, false, false},
     };
@@ -253,6 +284,7 @@ int main(void)
         cmocka_unit_test_setup(test_names_that_make_no_client, without_variables),
         cmocka_unit_test_setup(test_clients_of_servers, without_variables),
         cmocka_unit_test_setup(test_keys_are_secret_and_clean, without_variables),
+        cmocka_unit_test_setup(test_a_key_may_have_two_names, without_variables),
         cmocka_unit_test_setup(test_which_models_take_images, without_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
