@@ -38,6 +38,7 @@ static void list_json(struct app *app, const struct profile *profile)
     json_put_string(&line, "name", profile->name);
     json_put_string(&line, "summary", profile->summary);
     json_put_string(&line, "key_env", profile->key_env);
+    json_put_string(&line, "key_env_too", profile->key_env_too);
     json_put_boolean(&line, "key_set", profile_key(profile, NULL) != NULL);
     json_put_string(&line, "base_url", profile->base_url);
     json_put_string(&line, "base_url_env", profile->base_url_env);

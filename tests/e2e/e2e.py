@@ -235,6 +235,26 @@ def anthropic_reply(text=None, calls=(), finish=None):
     return sse(*events)
 
 
+def gemini_reply(text=None, calls=(), finish=None):
+    """A stream of Gemini.  `calls`: (id, name, arguments as text)."""
+
+    def event(parts, **more):
+        candidate = {"index": 0, "content": {"role": "model", "parts": parts}, **more}
+        return None, {"candidates": [candidate], "modelVersion": "m", "responseId": "r",
+                      "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5}}
+
+    events = [event([{"text": (text or "")[i:i + 7]}]) for i in range(0, len(text or ""), 7)]
+    for call_id, name, arguments in calls:
+        call = {"id": call_id, "name": name}
+        try:
+            call["args"] = json.loads(arguments or "{}")
+        except ValueError:
+            call["args"] = arguments
+        events.append(event([{"functionCall": call, "thoughtSignature": "c2ln"}]))
+    events.append(event([{"text": ""}], finishReason=finish or "STOP"))
+    return sse(*events)
+
+
 class Server(http.server.ThreadingHTTPServer):
     """Answers request n with reply n, in pieces, and keeps what it was asked.
 

@@ -57,6 +57,31 @@ class Chat:
         return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
 
+class Gemini:
+    seeing = "gemini/gemini-3-pro-preview"
+    blind = "gemini/gemini-2.5-pro"
+    base = ""
+    env = {"GEMINI_API_KEY": "AIza-0123456789"}
+    reply = staticmethod(e2e.gemini_reply)
+
+    @staticmethod
+    def results(body):
+        return [part["functionResponse"] for content in body["contents"]
+                for part in content["parts"] if "functionResponse" in part]
+
+    @staticmethod
+    def images(body):
+        blobs = [part["inlineData"] for result in Gemini.results(body)
+                 for part in result.get("parts", ()) if "inlineData" in part]
+        return [(blob["mimeType"], base64.b64decode(blob["data"])) for blob in blobs]
+
+    @staticmethod
+    def texts(body):
+        return ["\n".join(value if isinstance(value, str) else json.dumps(value)
+                          for value in result["response"].values())
+                for result in Gemini.results(body)]
+
+
 class Case(e2e.Case):
     def setUp(self):
         super().setUp()
@@ -172,8 +197,9 @@ class WireTests:
         self.assertEqual([len(self.wire.images(body)) for body in bodies], [0, 1, 1, 2, 2, 0])
         self.assertEqual(self.wire.images(bodies[4]), [("image/png", self.png)] * 2)
         for before, after in ((1, 2), (2, 3), (3, 4)):
-            length = raw[before].index(b'],"stream"')
-            length -= 2 if self.wire is Anthropic else 0  # its last message may go on
+            behind = b'],"generationConfig"' if self.wire is Gemini else b'],"stream"'
+            length = raw[before].index(behind)
+            length -= 0 if self.wire is Chat else 2  # its last message may go on
             self.assertEqual(raw[after][:length], raw[before][:length])
 
     def test_export_and_import(self):
@@ -217,6 +243,32 @@ class AnthropicTest(WireTests, Case):
         document, = [block for block in self.wire.results(server.bodies[1])[0]
                      if block["type"] == "document"]
         self.assertEqual(document["source"], {"type": "url", "url": PDF})
+
+
+class GeminiTest(WireTests, Case):
+    wire = Gemini
+
+    def test_every_way_reaches_the_model(self):
+        with e2e.Server(*self.replies("attach", "inline_data", "byte_list", "broken")) as server:
+            self.check(self.ask(server), 0)
+        self.assertEqual(Gemini.images(server.bodies[1]), [("image/png", self.png)] * 3)
+        said = [result["response"] for result in Gemini.results(server.bodies[1])]
+        self.assertEqual(said[0], {"result": "attached", "attachments":
+                                   f"[1 part not sent: application/pdf, 'report.pdf', {PDF}]"})
+        self.assertEqual((said[1]["result"], said[2]), ({"dots": 1}, {"note": 1.5}))
+        self.assertIn("inline_data[1]: 'data' is not base64", said[3]["error"])
+        self.assertIn(b'"response":{"note":1.50}', server.requests[1]["raw"])
+
+    def test_links(self):
+        """F70, F72: when the user says that the server takes them; what is here stands first."""
+        with e2e.Server(*self.replies("attach", "film")) as server:
+            self.check(self.ask(server, "--images", "on"), 0)
+        attach, film = Gemini.results(server.bodies[1])
+        self.assertEqual([list(part) for part in attach["parts"]], [["inlineData"], ["fileData"]])
+        self.assertEqual(attach["parts"][1]["fileData"],
+                         {"mimeType": "application/pdf", "fileUri": PDF})
+        self.assertEqual(attach["response"], {"result": "attached"})
+        self.assertNotIn("parts", film)
 
 
 class ChatTest(WireTests, Case):

@@ -1,6 +1,6 @@
 """The main case: several calls in one response, most of them bad, against a real server.
 
-In both wire formats the run ends in one answer, the second request is valid for its API, and it
+In each wire format the run ends in one answer, the second request is valid for its API, and it
 tells the model what went wrong, so that it can do better.
 """
 import json
@@ -22,6 +22,8 @@ class Chat:
     path = "/v1/chat/completions"
     base = "/v1"
     env = {"OPENAI_API_KEY": "sk-0123456789"}
+    behind = b'],"stream":'  # what may change from one request to the next
+    mark = "prompt_cache_key"  # of a locked session
     reply = staticmethod(e2e.openai_reply)
 
     @staticmethod
@@ -91,6 +93,8 @@ class Messages:
     path = "/v1/messages"
     base = ""
     env = {"ANTHROPIC_API_KEY": "sk-ant-0123456789"}
+    behind = b'],"stream":'
+    mark = "cache_control"
     reply = staticmethod(e2e.anthropic_reply)
 
     @staticmethod
@@ -154,6 +158,83 @@ class Messages:
                 for block in message["content"] if block["type"] == "text"]
 
 
+class Gemini:
+    """Google Gemini."""
+    model = "gemini/test-model"
+    path = "/v1beta/models/test-model:streamGenerateContent?alt=sse"
+    base = ""
+    env = {"GOOGLE_API_KEY": "AIza-0123456789"}
+    behind = b'],"generationConfig":'
+    mark = None
+    reply = staticmethod(e2e.gemini_reply)
+
+    @staticmethod
+    def check_headers(test, headers):
+        headers = {name.lower(): value for name, value in headers.items()}
+        test.assertEqual(headers["x-goog-api-key"], "AIza-0123456789")
+        test.assertEqual(headers["content-type"], "application/json")
+
+    @staticmethod
+    def check_valid(test, body):
+        waiting = []
+        seen = set()
+        for at, content in enumerate(body["contents"]):
+            test.assertEqual(content["role"], "model" if at % 2 else "user", "roles take turns")
+            test.assertTrue(content["parts"])
+            if content["role"] == "user":
+                answered = [(part["functionResponse"]["id"], part["functionResponse"]["name"])
+                            for part in content["parts"] if "functionResponse" in part]
+                test.assertEqual(answered, waiting, "one content has all results, in call order")
+                test.assertTrue(all("functionResponse" in part
+                                    for part in content["parts"][:len(answered)]), "results first")
+                waiting = []
+            for part in content["parts"]:
+                if "functionCall" in part:
+                    call = part["functionCall"]
+                    test.assertEqual(part["thoughtSignature"], "c2ln")
+                    test.assertIsInstance(call["args"], dict)
+                    test.assertRegex(call["name"], r"\A[A-Za-z_][A-Za-z0-9_.-]{,63}\Z")
+                    test.assertNotIn(call["id"], seen)
+                    seen.add(call["id"])
+                    waiting.append((call["id"], call["name"]))
+                elif "functionResponse" in part:
+                    test.assertIsInstance(part["functionResponse"]["response"], dict)
+                else:
+                    test.assertTrue(part["text"].strip())
+        test.assertEqual(waiting, [], "calls without a result")
+
+    @staticmethod
+    def calls(body):
+        made = [content for content in body["contents"] if content["role"] == "model"]
+        return made, [(call["id"], call["name"], call["args"]) for content in made
+                      for call in (part.get("functionCall") for part in content["parts"]) if call]
+
+    @staticmethod
+    def results(body):
+        found = []
+        for content in body["contents"]:
+            for part in content["parts"]:
+                if "functionResponse" not in part:
+                    continue
+                response = part["functionResponse"]["response"]
+                value = response.get("error", response.get("result"))
+                found.append((part["functionResponse"]["id"],
+                              value if isinstance(value, str) else json.dumps(value),
+                              "error" in response))
+        return found
+
+    @staticmethod
+    def tools(body):
+        tool, = body["tools"]
+        return [(function["name"], function["parametersJsonSchema"])
+                for function in tool["functionDeclarations"]]
+
+    @staticmethod
+    def user_texts(body):
+        return [part["text"] for content in body["contents"] if content["role"] == "user"
+                for part in content["parts"] if "text" in part]
+
+
 class WireTests:
     """The tests, for each wire."""
     wire = None
@@ -175,9 +256,9 @@ class WireTests:
         self.assertEqual(len(hashes), 2)
         self.assertEqual(len(set(hashes)), 1)
         self.assertRegex(hashes[0], r"\A[0-9a-f]{64}\Z")
-        sent = [self.wire.model.split("/")[0], *(json.dumps(body) for body in server.bodies)]
-        mark = "cache_control" if sent[0] == "anthropic" else "prompt_cache_key"
-        self.assertEqual([mark in body for body in sent[1:]], [False, True, True, False])
+        if self.wire.mark:
+            self.assertEqual([self.wire.mark in json.dumps(body) for body in server.bodies],
+                             [False, True, True, False])
 
     def test_several_bad_calls_and_a_good_one(self):
         replies = (self.wire.reply("I greet them.", EVERY_CALL), self.wire.reply("Hello, Ada!"))
@@ -250,7 +331,7 @@ class WireTests:
             self.check(self.ask(server, "-s", "Be brief."), 0)
         bodies = [request["raw"] for request in server.requests]
         for earlier, later in zip(bodies, bodies[1:]):
-            prefix = earlier[:earlier.rindex(b'],"stream":')].removesuffix(b"]}")
+            prefix = earlier[:earlier.rindex(self.wire.behind)].removesuffix(b"]}")
             self.assertTrue(later.startswith(prefix), (earlier, later))
 
     def test_tools_are_sorted_and_described(self):
@@ -341,6 +422,54 @@ class OnMessages(WireTests, e2e.Case):
         self.assertEqual((full["max_tokens"], full["top_k"]), (50, 7))
         self.assertEqual((full["temperature"], full["top_p"]), (0.5, 0.25))
         self.assertEqual((full["stop_sequences"], full["system"]), (["END"], "Be brief."))
+
+
+class OnGemini(WireTests, e2e.Case):
+    wire = Gemini
+
+    def test_settings(self):
+        with e2e.Server(Gemini.reply("ok"), Gemini.reply("ok")) as server:
+            self.check(self.ask(server), 0)
+            self.check(self.ask(server, "-s", "Be brief.", "--max-tokens", "5000", "--temperature",
+                                "0.5", "--top-p", "0.25", "--top-k", "7", "--stop", "END",
+                                "--reasoning", "low"), 0)
+        plain, full = server.bodies
+        self.assertEqual(plain["generationConfig"], {"candidateCount": 1})
+        self.assertNotIn("systemInstruction", plain)
+        self.assertEqual(full["generationConfig"], {
+            "candidateCount": 1, "maxOutputTokens": 5000, "temperature": 0.5, "topP": 0.25,
+            "topK": 7, "stopSequences": ["END"],
+            "thinkingConfig": {"includeThoughts": True, "thinkingBudget": 2048}})
+        self.assertEqual(full["systemInstruction"], {"parts": [{"text": "Be brief."}]})
+
+    def test_model_in_the_path(self):
+        """Whatever is in its name, it stays one segment."""
+        with e2e.Server(Gemini.reply("ok")) as server:
+            self.check(self.mortise("-m", "gemini/../x?y=z#", "--base-url", server.url, "hi",
+                                    env=Gemini.env), 0)
+        self.assertEqual(server.requests[0]["path"], "/v1beta/models/..%2Fx%3Fy%3Dz%23"
+                         ":streamGenerateContent?alt=sse")
+
+    def test_another_model_before(self):
+        """D15: what Anthropic's model said goes on neutrally, with the mark for calls that have no
+        signature."""
+        options = ("--session", "s", "-m", "anthropic/test-model")
+        replies = (Messages.reply("I greet.", [GOOD]), Messages.reply("Done."), Gemini.reply("ok"))
+        with e2e.Server(*replies) as server:
+            self.check(self.mortise(*options, "--base-url", server.url, "Greet",
+                                    env=Messages.env), 0)
+            self.check(self.mortise("-c", "-m", "gemini/gemini-3-flash", "--base-url", server.url,
+                                    "And?", env=Gemini.env), 0)
+        self.assertEqual(server.bodies[2]["contents"], [
+            {"role": "user", "parts": [{"text": "Greet"}]},
+            {"role": "model", "parts": [
+                {"text": "I greet."},
+                {"functionCall": {"name": "greet", "args": {"name": "Ada"}},
+                 "thoughtSignature": "skip_thought_signature_validator"}]},
+            {"role": "user", "parts": [
+                {"functionResponse": {"name": "greet", "response": {"result": "Hello, Ada!"}}}]},
+            {"role": "model", "parts": [{"text": "Done."}]},
+            {"role": "user", "parts": [{"text": "And?"}]}])
 
 
 if __name__ == "__main__":

@@ -119,9 +119,26 @@ static void test_without_memory(void **state)
     assert_false(failed);
 }
 
+static void test_members(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\": [1, {\"b\": 0}], \"b\" : 2.50 , \"a\":\"}\"}";
+    const struct json_piece object = {text, strlen(text)}, none = {NULL, 0};
+    struct json_piece piece = json_walk_member(object, "b");
+    assert_int_equal(piece.length, 4);
+    assert_memory_equal(piece.data, "2.50", 4);
+    piece = json_walk_member(object, "a"); /* the last one */
+    assert_int_equal(piece.length, 3);
+    assert_memory_equal(piece.data, "\"}\"", 3);
+    assert_int_equal(json_walk_member(object, "c").length, 0);
+    assert_int_equal(json_walk_member(piece, "b").length, 0);
+    assert_int_equal(json_walk_member(none, "b").length, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members),
         cmocka_unit_test(test_entries),        cmocka_unit_test(test_other_values_have_none),
         cmocka_unit_test(test_broken_text),    cmocka_unit_test(test_strings),
         cmocka_unit_test(test_without_memory),

@@ -104,10 +104,31 @@ static void test_a_directory_before_a_bundle(void **state)
     http_host_release(&host);
 }
 
+static void test_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct wire *wire;
+        const char *model, *path;
+    } cases[] = {
+        {&wire_anthropic, "m/x", "/messages"},
+        {&wire_gemini, "gemini-2.5_a~b", "/models/gemini-2.5_a~b:streamGenerateContent?alt=sse"},
+        {&wire_gemini, "a/../b?c=d#e\xFF ",
+         "/models/a%2F..%2Fb%3Fc%3Dd%23e%FF%20:streamGenerateContent?alt=sse"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct text path = TEXT_INIT;
+        http_host_path(cases[i].wire, cases[i].model, &path);
+        assert_string_equal(text_cstr(&path), cases[i].path);
+        text_release(&path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_names_and_loopback, without_variables),
+        cmocka_unit_test(test_paths),
         cmocka_unit_test_setup(test_a_password_in_the_url_is_secret, without_variables),
         cmocka_unit_test_setup(test_certificates_come_from_the_environment, without_variables),
         cmocka_unit_test_setup(test_a_directory_before_a_bundle, without_variables),

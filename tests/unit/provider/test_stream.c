@@ -212,6 +212,21 @@ static void test_stop_error_alone_is_an_error(void **state)
     scene_release(&scene);
 }
 
+/* FAULTS 114: a filter that tells its reason stays a filter. */
+static void test_a_filter_is_named(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct error error = ERROR_INIT;
+    scene_init(&scene);
+    error_set(&error, ERROR_CONTENT_FILTER, "SAFETY");
+    stream_stop(&scene.stream, STOP_CONTENT_FILTER);
+    stream_fail(&scene.stream, &error);
+    assert_false(stream_finish(&scene.stream));
+    assert_string_equal(scene.trace.data, "stop content_filter");
+    scene_release(&scene);
+}
+
 /* D11: an attempt leaves nothing to the next one. */
 static void test_begin_forgets(void **state)
 {
@@ -280,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_error_in_the_middle),
         cmocka_unit_test(test_stop_error_alone_is_an_error),
+        cmocka_unit_test(test_a_filter_is_named),
         cmocka_unit_test(test_begin_forgets),
         cmocka_unit_test(test_too_many_blocks),
         cmocka_unit_test(test_no_memory),

@@ -63,6 +63,8 @@ static const struct sample bodies[] = {
     {529,
      "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
      ERROR_OVERLOADED, true, "Overloaded"},
+    {503, "{\"error\":{\"status\":\"UNAVAILABLE\",\"message\":\"The model is overloaded\"}}",
+     ERROR_OVERLOADED, true, "The model is overloaded"},
     {503, "{\"error\":{\"type\":\"overloaded_error\",\"message\":\"later\"}}", ERROR_OVERLOADED,
      true, "later"},
     {401, "{\"error\":{\"message\":\"no key\"}}", ERROR_AUTH, false, "no key"},

@@ -238,6 +238,44 @@ static void test_openai_chat(void **state)
     close_session(&session);
 }
 
+/* ---- Gemini ---- */
+
+/* F70: inline before files; a GIF is not taken. */
+static void test_gemini(void **state)
+{
+    (void)state;
+    static const struct attachment parts[] = {
+        PLACE("image/webp", NULL, "https://example.org/a.webp"),
+        INLINE("image/png", "dot.png", PNG),
+        INLINE("image/gif", NULL, GIF),
+        INLINE("application/pdf", "a.pdf", PDF),
+        INLINE("text/plain", "a.txt", "a\"b"),
+        PLACE("application/pdf", "b.pdf", "http://example.org/b.pdf"),
+    };
+    struct session session;
+    open_session(&session, "gemini", IMAGES_ON);
+    call(&session.history, "c1", "shoot", "{}", true);
+    ANSWER_WITH(&session.history, "c1", "{\"a\":1}", false, parts);
+    body_has(&session,
+             "{\"functionResponse\":{\"name\":\"shoot\",\"response\":{\"result\":{\"a\":1},"
+             "\"attachments\":\"[part 'a.txt', text/plain]\\na\\\"b\\n"
+             "[1 part not sent: image/gif, 10 bytes (the model takes no GIF)]\"},\"parts\":["
+             "{\"inlineData\":{\"mimeType\":\"image/png\",\"data\":\"" PNG_64 "\"}},"
+             "{\"inlineData\":{\"mimeType\":\"application/pdf\",\"data\":\"" PDF_64 "\"}},"
+             "{\"fileData\":{\"mimeType\":\"image/webp\",\"fileUri\":"
+             "\"https://example.org/a.webp\"}},"
+             "{\"fileData\":{\"mimeType\":\"application/pdf\",\"fileUri\":"
+             "\"http://example.org/b.pdf\"}}]}}]}]");
+    close_session(&session);
+
+    open_session(&session, "gemini", IMAGES_AUTO);
+    call(&session.history, "c1", "shoot", "{}", true);
+    ANSWER_WITH(&session.history, "c1", "no", true, parts);
+    body_has(&session, "\"response\":{\"error\":\"no\",\"attachments\":\"[part 'a.txt', "
+                       "text/plain]\\na\\\"b\\n[5 parts not sent: image/webp, ");
+    close_session(&session);
+}
+
 /* ---- how much ---- */
 
 /* Calls and results with one part each; from the first on. */
@@ -427,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_anthropic_errors),
         cmocka_unit_test(test_a_model_that_takes_none),
         cmocka_unit_test(test_openai_chat),
+        cmocka_unit_test(test_gemini),
         cmocka_unit_test(test_many_images),
         cmocka_unit_test(test_bytes_of_a_request),
         cmocka_unit_test(test_what_is_told),
