@@ -9,6 +9,9 @@
 #include "provider/wire_read.h"
 #include "provider/wire_write.h"
 
+/* Beyond it something is wrong with the server: pieces of text join. */
+#define MAX_PARTS 16384
+
 enum type {
     PART_OF_TEXT,
     PART_OF_CALL,
@@ -124,7 +127,7 @@ static bool is_thought(const json_t *part)
 static struct gemini_part *add(struct gemini_parts *parts, enum type type)
 {
     struct gemini_part *part = NULL;
-    if (parts->parts.count == STREAM_MAX_BLOCKS) {
+    if (parts->parts.count == MAX_PARTS) {
         wire_fail(parts->stream, ERROR_SERVER, false, "the response has too many parts");
         return NULL;
     }
@@ -248,7 +251,8 @@ static void write_part(const struct gemini_parts *parts, const struct gemini_par
     size_t length;
     json_t *value;
     const char *glue = "{";
-    json_object_keylen_foreach (part->members, name, length, value) {
+    json_object_keylen_foreach(part->members, name, length, value)
+    {
         text_puts(out, glue);
         text_json_string(out, name, length);
         text_putc(out, ':');

@@ -5,7 +5,7 @@
 #include "base/json.h"
 
 /* More levels than the server reads are sent as text. */
-#define MAX_DEPTH 20
+#define MAX_DEPTH  20
 /* A number of more digits than the server keeps is sent as text. */
 #define MAX_DIGITS 15
 

@@ -8,8 +8,8 @@
 
 /* References that lead into references double with every level: what is deeper or beyond the
  * number says nothing, which allows everything. */
-#define MAX_DEPTH 24
-#define MAX_NODES 4000
+#define MAX_DEPTH    24
+#define MAX_NODES    4000
 
 #define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
 
@@ -77,9 +77,8 @@ static const json_t *resolve(struct projection *projection, const char *referenc
     while (at && *reference == '/') {
         struct text step = TEXT_INIT;
         reference = read_step(reference + 1, &step);
-        at = json_is_array(at)
-                 ? json_array_get(at, (size_t)strtoul(text_cstr(&step), NULL, 10))
-                 : json_object_get(at, text_cstr(&step));
+        at = json_is_array(at) ? json_array_get(at, (size_t)strtoul(text_cstr(&step), NULL, 10))
+                               : json_object_get(at, text_cstr(&step));
         if (step.failed)
             projection->failed = true;
         text_release(&step);
@@ -168,7 +167,7 @@ static void put_numbers(struct projection *projection, json_t *out, const json_t
 
 static bool is_type_name(const json_t *value)
 {
-    static const char *const names[] = {"object", "array",   "string", "number",
+    static const char *const names[] = {"object",  "array",   "string", "number",
                                         "integer", "boolean", "null"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (json_is_string(value) && !strcmp(json_string_value(value), names[i]))
@@ -217,7 +216,8 @@ static void put_properties(struct projection *projection, json_t *out, const jso
         set(projection, out, "properties", json_object());
         known = json_object_get(out, "properties");
     }
-    json_object_keylen_foreach (unconst(properties), name, length, schema) {
+    json_object_keylen_foreach(unconst(properties), name, length, schema)
+    {
         if (json_object_getn(known, name, length))
             continue;
         json_t *value = project(projection, schema);
@@ -293,10 +293,11 @@ static void merge_members(struct projection *projection, json_t *out, const json
     const char *key;
     size_t length;
     json_t *value;
-    json_object_keylen_foreach (unconst(more), key, length, value)
-        if (!json_object_getn(out, key, length) &&
-            json_object_setn_new(out, key, length, json_incref(value)) != 0)
-            projection->failed = true;
+    json_object_keylen_foreach(
+        unconst(more), key, length,
+        value) if (!json_object_getn(out, key, length) &&
+                   json_object_setn_new(out, key, length, json_incref(value)) != 0)
+        projection->failed = true;
 }
 
 /* Adds what another schema says of the same value; what is said already stays. */

@@ -129,7 +129,8 @@ static void begin_part(struct contents *contents, enum item_role role)
     if (contents->role != ROLE_SYSTEM)
         text_puts(body, "]},");
     else if (role == ROLE_ASSISTANT)
-        text_puts(body, "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]},");
+        text_puts(body,
+                  "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]},");
     text_printf(body, "{\"role\":\"%s\",\"parts\":[", role == ROLE_ASSISTANT ? "model" : "user");
     contents->role = role;
     contents->has_call = false;

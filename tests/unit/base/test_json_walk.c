@@ -139,8 +139,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members),
-        cmocka_unit_test(test_entries),        cmocka_unit_test(test_other_values_have_none),
-        cmocka_unit_test(test_broken_text),    cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_other_values_have_none),
+        cmocka_unit_test(test_broken_text),
+        cmocka_unit_test(test_strings),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

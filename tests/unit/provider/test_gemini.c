@@ -15,7 +15,7 @@ static void test_fixtures(void **state)
     assert_int_equal(fixtures_check("gemini", &wire_gemini), 7);
 }
 
-#define PARTS(parts)       "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[" parts "]}}]}"
+#define PARTS(parts) "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[" parts "]}}]}"
 #define LAST(parts, word)                                                                          \
     "{\"candidates\":[{\"content\":{\"parts\":[" parts "]},\"finishReason\":\"" word "\"}]}"
 #define END(word)          "{\"candidates\":[{\"finishReason\":\"" word "\"}]}"
@@ -61,9 +61,7 @@ static const struct sample samples[] = {
     {"no finish reason that says so",
      {PARTS(TEXT("a")), END("FINISH_REASON_UNSPECIFIED")},
      "text=a stop=null error=stream_truncated"},
-    {"113: unexpected call",
-     {END("UNEXPECTED_TOOL_CALL")},
-     "stop=error error=tool_call_malformed"},
+    {"113: unexpected call", {END("UNEXPECTED_TOOL_CALL")}, "stop=error error=tool_call_malformed"},
     {"114: no text and no reason given", {END("OTHER")}, "stop=error error=server"},
     {"114: a filter after a call",
      {PARTS(F("{}")), END("RECITATION")},
@@ -72,8 +70,9 @@ static const struct sample samples[] = {
      {"{\"promptFeedback\":{\"safetyRatings\":[]}}", LAST(TEXT("a"), "STOP")},
      "text=a stop=end"},
     {"84: another candidate",
-     {"{\"candidates\":[{\"index\":1,\"content\":{\"parts\":[" TEXT("b") "]}},{\"index\":0,"
-      "\"content\":{\"parts\":[" F("{\"a\":1}") "]},\"finishReason\":\"STOP\"}]}"},
+     {"{\"candidates\":[{\"index\":1,\"content\":{\"parts\":[" TEXT(
+         "b") "]}},{\"index\":0,"
+              "\"content\":{\"parts\":[" F("{\"a\":1}") "]},\"finishReason\":\"STOP\"}]}"},
      "f({\"a\":1}) stop=tool_use"},
     {"odd kinds of everything",
      {"{\"candidates\":[7,{\"content\":[]},{\"content\":{\"parts\":{}}},"
@@ -181,8 +180,9 @@ static void test_verbatim(void **state)
          "[{\"thoughtSignature\":\"s\",\"functionCall\":{\"id\":\"x\",\"name\":\"f\",\"args\":"
          "{\"a\": 1.0}}},{\"functionCall\":{\"name\":\"f\",\"args\":{}}}]"},
         /* arguments that are no object become one; names are made valid */
-        {{LAST(CALL("\"name\":\"a b\",\"args\":\"oops\"") "," CALL("\"name\":\"3d\"") ","
-               CALL("\"name\":\"functions.3d\""), "STOP")},
+        {{LAST(CALL("\"name\":\"a b\",\"args\":\"oops\"") "," CALL("\"name\":\"3d\"") "," CALL(
+                   "\"name\":\"functions.3d\""),
+               "STOP")},
          "[{\"functionCall\":{\"name\":\"a_b\",\"args\":{}}},"
          "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}},"
          "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}}]"},
@@ -209,16 +209,18 @@ static void test_ids(void **state)
 {
     (void)state;
     static const char *const events[] = {
-        LAST(CALL("\"id\":7,\"name\":\"f\"") "," CALL("\"id\":\"7\",\"name\":\"f\"") ","
-             CALL("\"name\":\"f\"") "," CALL("\"id\":\"\",\"name\":\"f\""), "STOP"), NULL};
+        LAST(CALL("\"id\":7,\"name\":\"f\"") "," CALL("\"id\":\"7\",\"name\":\"f\"") "," CALL(
+                 "\"name\":\"f\"") "," CALL("\"id\":\"\",\"name\":\"f\""),
+             "STOP"),
+        NULL};
     struct answer answer;
     answer_read_events(&answer, &wire_gemini, events);
     json_t *verbatim =
         json_parse(answer.collect.verbatim.data, answer.collect.verbatim.length, NULL, NULL);
     assert_int_equal(json_array_size(verbatim), 4);
     for (size_t i = 0; i < 4; i++) {
-        const char *id = json_member_string(
-            json_object_get(json_array_get(verbatim, i), "functionCall"), "id");
+        const char *id =
+            json_member_string(json_object_get(json_array_get(verbatim, i), "functionCall"), "id");
         if (i < 2)
             assert_string_equal(id, answer.collect.items[i].id);
         else
