@@ -63,23 +63,6 @@ static enum anthropic_type type_of(const json_t *start)
                                        : ANTHROPIC_OTHER;
 }
 
-/* A copy without kept surrogates. */
-static json_t *copy_start(const json_t *start, bool lone)
-{
-    if (!lone)
-        return json_deep_copy(start);
-    struct text plain = TEXT_INIT, clean = TEXT_INIT;
-    struct json_half half = {0};
-    text_json(&plain, start);
-    json_join_halves(&half, &clean, text_cstr(&plain), plain.length, true);
-    json_t *copy = plain.failed || clean.failed
-                       ? NULL
-                       : json_parse(text_cstr(&clean), clean.length, NULL, NULL);
-    text_release(&plain);
-    text_release(&clean);
-    return copy;
-}
-
 void anthropic_block_start(struct anthropic_block *block, struct stream *stream,
                            const json_t *start, bool lone)
 {
@@ -88,7 +71,7 @@ void anthropic_block_start(struct anthropic_block *block, struct stream *stream,
         return;
     }
     block->type = type_of(start);
-    block->start = copy_start(start, lone);
+    block->start = wire_copy_clean(start, lone);
     if (!block->start)
         wire_fail_memory(stream);
     else if (block->type == ANTHROPIC_TEXT)

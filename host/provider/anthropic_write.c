@@ -174,22 +174,6 @@ static void put_output(struct messages *messages, const struct item *call, size_
     note_item(messages, index, true);
 }
 
-/* How many items from `at` on are a response of this provider and model that is whole and
- * can go back to the letter (D15); 0 = none. */
-static size_t verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end)
-{
-    struct item *const *items = writer->request->items;
-    const struct origin *origin = items[at]->origin;
-    if (!origin || origin->verbatim.length <= strlen("[]") ||
-        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
-        (at > 0 && items[at - 1]->origin == origin))
-        return 0;
-    size_t count = 0;
-    while (at + count < run_end && items[at + count]->origin == origin)
-        count++;
-    return count == origin->item_count ? count : 0;
-}
-
 /* Thinking takes no mark. */
 static bool ends_with_thinking(const struct bytes *array)
 {
@@ -219,7 +203,7 @@ static void put_run(struct messages *messages, size_t from, size_t to)
     const struct wire_writer *writer = &messages->writer;
     for (size_t i = from; i < to;) {
         struct item *item = writer->request->items[i];
-        size_t count = verbatim_count(writer, i, to);
+        size_t count = wire_verbatim_count(writer, i, to);
         if (count) {
             put_verbatim(messages, i, count);
             i += count;

@@ -103,6 +103,18 @@ static const struct profile profiles[] = {
         .takes = PART_TAKES_IMAGE,
     },
     {
+        .name = "openai-responses",
+        .wire = &wire_openai_responses,
+        .base_url = "https://api.openai.com/v1",
+        .base_url_env = "OPENAI_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "OPENAI_API_KEY",
+        .default_model = "gpt-5",
+        .summary = "OpenAI Responses: reasoning is kept and sent back",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF | PART_TAKES_PDF_AT,
+        .seeing = seeing_openai,
+    },
+    {
         .name = "script",
         .base_url_suffix = "",
         .summary = "no model: says what a file tells it to (script/FILE)",

@@ -168,3 +168,19 @@ bool wire_read_text(struct stream *stream, const json_t *value, struct text *scr
     *out = (struct slice){text_cstr(scratch), scratch->length};
     return true;
 }
+
+json_t *wire_copy_clean(const json_t *value, bool lone)
+{
+    if (!lone)
+        return json_deep_copy(value);
+    struct text plain = TEXT_INIT, clean = TEXT_INIT;
+    struct json_half half = {0};
+    text_json(&plain, value);
+    json_join_halves(&half, &clean, text_cstr(&plain), plain.length, true);
+    json_t *copy = plain.failed || clean.failed
+                       ? NULL
+                       : json_parse(text_cstr(&clean), clean.length, NULL, NULL);
+    text_release(&plain);
+    text_release(&clean);
+    return copy;
+}

@@ -39,4 +39,7 @@ bool wire_fail_event(struct stream *stream, const json_t *event);
 bool wire_read_text(struct stream *stream, const json_t *value, struct text *scratch,
                     struct slice *out);
 
+/* A copy without the lone surrogates that json_parse() keeps; NULL: no memory. */
+json_t *wire_copy_clean(const json_t *value, bool lone);
+
 #endif

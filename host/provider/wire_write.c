@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 
@@ -179,6 +180,14 @@ void wire_put_object(struct text *out, const char *data, size_t length)
     json_decref(value);
 }
 
+void wire_put_output_text(const struct item *item, struct text *out)
+{
+    static const char mark[] = "Error: ";
+    if (item->is_error && strncasecmp(item->text.data, mark, 5) != 0)
+        text_puts(out, mark);
+    text_append(out, item->text.data, item->text.length);
+}
+
 /* ---- ids and names ---- */
 
 static bool is_plain(char c)
@@ -287,4 +296,18 @@ size_t wire_find_output(const struct request *request, const struct item *call, 
         if (answers(request->items[i], call))
             return i;
     return request->item_count;
+}
+
+size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end)
+{
+    struct item *const *items = writer->request->items;
+    const struct origin *origin = items[at]->origin;
+    if (!origin || origin->verbatim.length <= strlen("[]") ||
+        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
+        (at > 0 && items[at - 1]->origin == origin))
+        return 0;
+    size_t count = 0;
+    while (at + count < run_end && items[at + count]->origin == origin)
+        count++;
+    return count == origin->item_count ? count : 0;
 }

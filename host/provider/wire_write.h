@@ -64,6 +64,8 @@ void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
 void wire_put_tool_name(struct text *out, const char *name);
 /* The text when it is a JSON object, else {}.  Escapes of lone surrogates become U+FFFD. */
 void wire_put_object(struct text *out, const char *data, size_t length);
+/* The text of a result, where the format has no place for "this went wrong" (D7). */
+void wire_put_output_text(const struct item *item, struct text *out);
 
 /* Nothing but white space: some servers refuse such texts. */
 bool wire_is_blank(const char *data, size_t length);
@@ -72,5 +74,8 @@ size_t wire_run_end(const struct request *request, size_t from);
 /* The index of a call's result; `from` is where it should stand.  item_count: none, which
  * history_check() excludes. */
 size_t wire_find_output(const struct request *request, const struct item *call, size_t from);
+/* How many items from `at` on are a response of this provider and model that is whole and
+ * can go back to the letter (D15); 0 = none.  `run_end` as wire_run_end() has it. */
+size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end);
 
 #endif

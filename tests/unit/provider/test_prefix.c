@@ -149,13 +149,17 @@ static void test_an_empty_history_can_be_locked(void **state)
 static const struct {
     const struct wire *wire;
     const char *provider;
-} wires[] = {{&wire_openai_chat, "openai"}, {&wire_anthropic, "anthropic"}};
+} wires[] = {{&wire_openai_chat, "openai"},
+             {&wire_anthropic, "anthropic"},
+             {&wire_openai_responses, "openai-responses"}};
+
+#define WIRES (sizeof(wires) / sizeof(*wires))
 
 /* Items that are appended, and every setting, stand behind. */
 static void test_a_session_goes_on(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < WIRES; i++) {
         struct session session;
         static const char *const stop[] = {"END", NULL};
         open_session(&session, wires[i].wire, wires[i].provider);
@@ -209,7 +213,7 @@ static void test_a_change_is_an_error_that_names_it(void **state)
     (void)state;
     static const char *const whats[] = {"the model", "the set of tools", "the system prompt",
                                         "item 1", "item 4"};
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < WIRES; i++)
         for (size_t k = 0; k < sizeof(whats) / sizeof(*whats); k++) {
             struct session session;
             open_session(&session, wires[i].wire, wires[i].provider);
@@ -228,7 +232,7 @@ static void test_a_change_is_an_error_that_names_it(void **state)
 static void test_a_new_lock_is_a_new_prefix(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < WIRES; i++) {
         struct session session;
         char hash[PREFIX_HASH_SIZE];
         open_session(&session, wires[i].wire, wires[i].provider);
@@ -320,14 +324,15 @@ static void grow(struct history *history, unsigned step)
 static void test_resumed_requests_are_the_same(void **state)
 {
     (void)state;
-    static const char *const providers[] = {"openai", "deepseek", "anthropic"};
-    for (size_t i = 0; i < 6; i++) {
+    static const char *const providers[] = {"openai", "deepseek", "anthropic", "openai-responses"};
+    for (size_t i = 0; i < 8; i++) {
         struct session fresh, resumed;
         struct request_start start = {0};
-        const struct wire *wire = i % 3 == 2 ? &wire_anthropic : &wire_openai_chat;
-        open_session(&fresh, wire, providers[i % 3]);
-        open_session(&resumed, wire, providers[i % 3]);
-        fresh.is_locked = resumed.is_locked = i < 3;
+        const char *provider = providers[i % 4];
+        const struct wire *wire = profile_find(provider, strlen(provider))->wire;
+        open_session(&fresh, wire, provider);
+        open_session(&resumed, wire, provider);
+        fresh.is_locked = resumed.is_locked = i < 4;
         resumed.start = &start;
         for (unsigned step = 0; step < 150; step++) {
             grow(&fresh.history, step * 5 / 3);
@@ -351,7 +356,7 @@ static void test_resumed_requests_are_the_same(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < WIRES; i++)
         for (int allowed = 0, failed = true; failed; allowed++) {
             struct session session;
             struct request_start start = {0};
