@@ -43,19 +43,14 @@ static void make_output(const struct item *item, struct text *out)
 
 static void make_function(const struct item *item, struct text *out)
 {
-    struct text arguments = TEXT_INIT;
-    if (item->arguments_valid)
-        wire_put_object(&arguments, item->arguments.data, item->arguments.length);
-    else
-        text_puts(&arguments, "{}"); /* the result quotes what the model wrote */
     text_puts(out, "{\"name\":");
     wire_put_tool_name(out, item->name);
     text_puts(out, ",\"arguments\":");
-    text_json_string(out, text_cstr(&arguments), arguments.length);
+    if (item->arguments_valid)
+        wire_put_object_string(out, item->arguments.data, item->arguments.length);
+    else
+        text_puts(out, "\"{}\""); /* the result quotes what the model wrote */
     text_putc(out, '}');
-    if (arguments.failed)
-        out->failed = true;
-    text_release(&arguments);
 }
 
 static void make_tool(const struct tool_definition *tool, struct text *out)

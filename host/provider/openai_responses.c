@@ -284,14 +284,6 @@ static void take_output(struct wire_decoder *decoder, const json_t *output, bool
 
 /* ---- the end of a response ---- */
 
-static void note(struct stream *stream, const char *about, const char *word)
-{
-    struct text text = TEXT_INIT;
-    text_printf(&text, "%s: '%s'", about, word);
-    stream_status(stream, text_cstr(&text));
-    text_release(&text);
-}
-
 static bool has_call(const struct wire_decoder *decoder)
 {
     for (size_t i = 0; i < decoder->items.count; i++)
@@ -323,7 +315,7 @@ static void stop_incomplete(struct wire_decoder *decoder, const json_t *response
     const char *reason = json_member_string(details, "reason");
     bool filtered = reason && is(reason, "content_filter");
     if (reason && !filtered && !is(reason, "max_output_tokens") && !is(reason, "max_tokens"))
-        note(decoder->stream, "the response is incomplete", reason);
+        wire_note(decoder->stream, "the response is incomplete", reason);
     stream_stop(decoder->stream, filtered ? STOP_CONTENT_FILTER : STOP_LENGTH);
 }
 

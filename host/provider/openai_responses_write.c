@@ -30,18 +30,14 @@ static void make_message(const struct item *item, struct text *out)
 
 static void make_call(const struct item *item, struct text *out)
 {
-    struct text arguments = TEXT_INIT;
-    if (item->arguments_valid)
-        wire_put_object(&arguments, item->arguments.data, item->arguments.length);
-    else
-        text_puts(&arguments, "{}"); /* the result quotes what the model wrote */
     text_puts(out, ",\"name\":");
     wire_put_tool_name(out, item->name);
     text_puts(out, ",\"arguments\":");
-    text_json_string(out, text_cstr(&arguments), arguments.length);
+    if (item->arguments_valid)
+        wire_put_object_string(out, item->arguments.data, item->arguments.length);
+    else
+        text_puts(out, "\"{}\""); /* the result quotes what the model wrote */
     text_putc(out, '}');
-    out->failed |= arguments.failed;
-    text_release(&arguments);
 }
 
 static void put_output_string(struct text *out, const struct text *text)

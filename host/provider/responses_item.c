@@ -378,7 +378,6 @@ static void write_call(const struct responses_item *item, const struct stream *s
 {
     static const char *const own[] = {"type", "call_id", "name", "arguments"};
     const struct text *seen = shown(stream, item->block);
-    struct text arguments = TEXT_INIT;
     const char *key;
     json_t *value;
     text_puts(out, "{\"type\":\"function_call\"");
@@ -394,11 +393,8 @@ static void write_call(const struct responses_item *item, const struct stream *s
     text_puts(out, ",\"name\":");
     wire_put_tool_name(out, text_cstr(&item->name));
     text_puts(out, ",\"arguments\":");
-    wire_put_object(&arguments, text_cstr(seen), seen->length);
-    text_json_string(out, text_cstr(&arguments), arguments.length);
+    wire_put_object_string(out, text_cstr(seen), seen->length);
     text_putc(out, '}');
-    out->failed |= arguments.failed;
-    text_release(&arguments);
 }
 
 static void write_whole(const struct responses_item *item, struct text *out)

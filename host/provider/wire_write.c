@@ -188,6 +188,15 @@ void wire_put_output_text(const struct item *item, struct text *out)
     text_append(out, item->text.data, item->text.length);
 }
 
+void wire_put_object_string(struct text *out, const char *data, size_t length)
+{
+    struct text object = TEXT_INIT;
+    wire_put_object(&object, data, length);
+    text_json_string(out, text_cstr(&object), object.length);
+    out->failed |= object.failed;
+    text_release(&object);
+}
+
 /* ---- ids and names ---- */
 
 static bool is_plain(char c)

@@ -310,6 +310,51 @@ static void test_at_once(void **state)
     timeline_release(&timeline);
 }
 
+static void test_many_deltas(void **state)
+{
+    (void)state;
+    struct text body = TEXT_INIT;
+    struct answer answer;
+    for (int i = 0; i < 20000; i++)
+        text_puts(&body, "data: " TEXT(0, "word ") "\n\n");
+    text_puts(&body, "data: " COMPLETED "\n\n");
+    answer_read(&answer, &wire_openai_responses, body.data, body.length, 0, true);
+    assert_true(answer.succeeded);
+    assert_int_equal(answer.deltas, 20000);
+    assert_int_equal(answer.stream.blocks.items[0]->text.length, 100000);
+    answer_release(&answer);
+    text_release(&body);
+}
+
+/* 146: neither many items nor many parts, nor odd indices, take more than their share. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"type\":\"response.output_item.done\",\"output_index\":%d,\"item\":{\"type\":\"new\"}}",
+        "{\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":%d,"
+        "\"delta\":\"a\"}",
+        "{\"type\":\"response.output_item.added\",\"output_index\":-1,\"item\":{\"type\":"
+        "\"function_call\",\"call_id\":\"c%d\",\"name\":\"f\"}}",
+    };
+    for (size_t line = 0; line < COUNT(lines); line++) {
+        struct text body = TEXT_INIT;
+        struct answer answer;
+        for (int i = 0; i < 3000; i++) {
+            const char *number = strstr(lines[line], "%d");
+            text_puts(&body, "data: ");
+            text_append(&body, lines[line], (size_t)(number - lines[line]));
+            text_printf(&body, "%d%s\n\n", i, number + 2);
+        }
+        answer_read(&answer, &wire_openai_responses, body.data, body.length, 0, true);
+        assert_false(answer.succeeded);
+        assert_int_equal(answer.stream.error.kind, ERROR_SERVER);
+        assert_non_null(strstr(answer.stream.error.message, "too many parts"));
+        answer_release(&answer);
+        text_release(&body);
+    }
+}
+
 /* ---- what goes back to the letter (D15) ---- */
 
 #define OPAQUE ",\"summary\":[],\"encrypted_content\":\"e\""
@@ -450,6 +495,8 @@ int main(void)
         cmocka_unit_test(test_unknown_reason_is_visible),
         cmocka_unit_test(test_documents),
         cmocka_unit_test(test_at_once),
+        cmocka_unit_test(test_many_deltas),
+        cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_verbatim),
         cmocka_unit_test(test_verbatim_of_a_fixture),
         cmocka_unit_test(test_verbatim_has_the_sessions_id),
