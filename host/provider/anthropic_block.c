@@ -71,7 +71,7 @@ void anthropic_block_start(struct anthropic_block *block, struct stream *stream,
         return;
     }
     block->type = type_of(start);
-    block->start = wire_copy_clean(start, lone);
+    block->start = lone ? wire_clean(start) : json_deep_copy(start);
     if (!block->start)
         wire_fail_memory(stream);
     else if (block->type == ANTHROPIC_TEXT)

@@ -281,6 +281,19 @@ static const json_t *text_of_part(const json_t *part)
     return refusal ? refusal : json_object_get(part, "text");
 }
 
+/* Appends what was shown of a kind, but no more than it takes to see that it is the longer one: a
+ * server may say again and again that an item is done. */
+static void append_seen(const struct responses_item *item, const struct stream *stream,
+                        enum block_kind kind, struct text *out, size_t most)
+{
+    for (size_t i = 0; i < item->parts.count && out->length <= most; i++) {
+        const struct text *text = shown(stream, item->parts.items[i].block);
+        size_t left = most + 1 - out->length;
+        if (item->parts.items[i].place.kind == kind)
+            text_append(out, text_cstr(text), text->length < left ? text->length : left);
+    }
+}
+
 /* All text of one kind, in one of the lists, against what was shown of the kind. */
 static void compare_texts(struct responses_item *item, struct stream *stream, const json_t *object,
                           struct responses_place place, bool lone)
@@ -291,11 +304,7 @@ static void compare_texts(struct responses_item *item, struct stream *stream, co
     json_array_foreach (json_object_get(object, place.list), i, part)
         if (kind_of_part(item, part) == place.kind)
             append_clean(&whole, text_of_part(part), lone);
-    for (size_t at = 0; at < item->parts.count; at++)
-        if (item->parts.items[at].place.kind == place.kind) {
-            const struct text *text = shown(stream, item->parts.items[at].block);
-            text_append(&seen, text_cstr(text), text->length);
-        }
+    append_seen(item, stream, place.kind, &seen, whole.length);
     place.index = -1 - (json_int_t)item->parts.count; /* a part of its own */
     if (whole.failed || (whole.length && is_shown_list(item, &place)))
         show_rest(item, stream, &place, &seen, &whole);
@@ -320,7 +329,7 @@ void responses_item_done(struct responses_item *item, struct stream *stream, con
     responses_item_arguments(item, stream, json_object_get(object, "arguments"), true, lone);
     if (item->whole)
         return;
-    item->whole = wire_copy_clean(object, lone);
+    item->whole = lone ? wire_clean(object) : json_deep_copy(object);
     if (!item->whole)
         wire_fail_memory(stream);
 }

@@ -177,10 +177,8 @@ bool wire_read_text(struct stream *stream, const json_t *value, struct text *scr
     return true;
 }
 
-json_t *wire_copy_clean(const json_t *value, bool lone)
+json_t *wire_clean(const json_t *value)
 {
-    if (!lone)
-        return json_deep_copy(value);
     struct text plain = TEXT_INIT, clean = TEXT_INIT;
     struct json_half half = {0};
     text_json(&plain, value);

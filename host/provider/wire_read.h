@@ -40,8 +40,7 @@ void wire_note(struct stream *stream, const char *about, const char *word);
  * lies in `scratch` then.  Empty for null and for nothing.  False: no memory, the stream failed. */
 bool wire_read_text(struct stream *stream, const json_t *value, struct text *scratch,
                     struct slice *out);
-
-/* A copy without the lone surrogates that json_parse() keeps; NULL: no memory. */
-json_t *wire_copy_clean(const json_t *value, bool lone);
+/* A copy without the surrogates that json_parse() kept.  NULL: no memory. */
+json_t *wire_clean(const json_t *value);
 
 #endif

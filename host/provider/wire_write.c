@@ -122,6 +122,22 @@ void wire_keep_start(const struct wire_writer *writer, const struct wire_place *
         request_start_reset(start);
 }
 
+/* ---- to the letter ---- */
+
+size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end)
+{
+    struct item *const *items = writer->request->items;
+    const struct origin *origin = items[at]->origin;
+    if (!origin || origin->verbatim.length <= strlen("[]") ||
+        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
+        (at > 0 && items[at - 1]->origin == origin))
+        return 0;
+    size_t count = 0;
+    while (at + count < run_end && items[at + count]->origin == origin)
+        count++;
+    return count == origin->item_count ? count : 0;
+}
+
 /* ---- values ---- */
 
 void wire_put_string(struct text *out, const char *string)
@@ -305,18 +321,4 @@ size_t wire_find_output(const struct request *request, const struct item *call, 
         if (answers(request->items[i], call))
             return i;
     return request->item_count;
-}
-
-size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end)
-{
-    struct item *const *items = writer->request->items;
-    const struct origin *origin = items[at]->origin;
-    if (!origin || origin->verbatim.length <= strlen("[]") ||
-        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
-        (at > 0 && items[at - 1]->origin == origin))
-        return 0;
-    size_t count = 0;
-    while (at + count < run_end && items[at + count]->origin == origin)
-        count++;
-    return count == origin->item_count ? count : 0;
 }

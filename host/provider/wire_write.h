@@ -50,6 +50,10 @@ bool wire_resume(const struct wire_writer *writer, struct wire_place *place);
 /* Keeps the beginning for the next request. */
 void wire_keep_start(const struct wire_writer *writer, const struct wire_place *place);
 
+/* How many items from `at` on are a response of this provider and model that is whole and can go
+ * back to the letter (D15); 0 = none. */
+size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end);
+
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);
 /* ,"KEY":VALUE when the value is set. */
@@ -76,8 +80,5 @@ size_t wire_run_end(const struct request *request, size_t from);
 /* The index of a call's result; `from` is where it should stand.  item_count: none, which
  * history_check() excludes. */
 size_t wire_find_output(const struct request *request, const struct item *call, size_t from);
-/* How many items from `at` on are a response of this provider and model that is whole and
- * can go back to the letter (D15); 0 = none.  `run_end` as wire_run_end() has it. */
-size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end);
 
 #endif
