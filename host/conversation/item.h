@@ -22,7 +22,7 @@ enum item_role { ROLE_USER, ROLE_ASSISTANT, ROLE_SYSTEM };
 enum part_kind { PART_INPUT_TEXT, PART_OUTPUT_TEXT, PART_REFUSAL };
 
 /* The wire formats that keep serialised bytes of an item. */
-enum wire_format { WIRE_OPENAI_CHAT, WIRE_ANTHROPIC, WIRE_GEMINI, WIRE_COUNT };
+enum wire_format { WIRE_OPENAI_CHAT, WIRE_OPENAI_RESPONSES, WIRE_ANTHROPIC, WIRE_GEMINI, WIRE_COUNT };
 
 struct bytes {
     char *data; /* malloc'ed and NUL-terminated, or NULL */

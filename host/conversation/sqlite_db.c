@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { BUSY_TIMEOUT_MS = 10000 };
+#include "base/clock.h"
+
+enum { BUSY_TIMEOUT_MS = 10000, BUSY_PAUSE_MS = 2 };
 
 /* ---- errors ---- */
 
@@ -65,6 +68,24 @@ bool sqlite_db_integer(struct sqlite_db *db, const char *sql, int64_t *value, st
 
 /* ---- opening ---- */
 
+/* Two that make one file a WAL at the same moment cannot both wait for each other, so SQLite does
+ * not let them wait at all. */
+static bool set_up(struct sqlite_db *db, struct error *error)
+{
+    static const char sql[] = "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON;"
+                              "PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL;";
+    int64_t end_ms = clock_ms() + BUSY_TIMEOUT_MS;
+    db->api->busy_timeout(db->handle, BUSY_TIMEOUT_MS);
+    for (;;) {
+        int code = db->api->exec(db->handle, sql, NULL, NULL, NULL);
+        if (code == SQLITE_OK)
+            return true;
+        if (code != SQLITE_BUSY || clock_ms() >= end_ms)
+            return fail(db, db->api->extended_errcode(db->handle), error);
+        nanosleep(&(struct timespec){.tv_nsec = BUSY_PAUSE_MS * 1000000}, NULL);
+    }
+}
+
 bool sqlite_db_open(struct sqlite_db *db, const struct sqlite_kind *kind, const char *path,
                     struct error *error)
 {
@@ -86,9 +107,7 @@ bool sqlite_db_open(struct sqlite_db *db, const struct sqlite_kind *kind, const 
         sqlite_db_close(db);
         return false;
     }
-    db->api->busy_timeout(db->handle, BUSY_TIMEOUT_MS);
-    if (sqlite_db_exec(db, "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON;"
-                           "PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL;", error))
+    if (set_up(db, error))
         return true;
     sqlite_db_close(db);
     return false;

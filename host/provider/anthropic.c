@@ -146,20 +146,12 @@ static const struct {
     {"sensitive", STOP_CONTENT_FILTER},
 };
 
-static void note(struct stream *stream, const char *about, const char *word)
-{
-    struct text text = TEXT_INIT;
-    text_printf(&text, "%s: '%s'", about, word);
-    stream_status(stream, text_cstr(&text));
-    text_release(&text);
-}
-
 static enum stop_reason reason_of(struct stream *stream, const char *word)
 {
     for (size_t i = 0; i < sizeof(stop_reasons) / sizeof(stop_reasons[0]); i++)
         if (!strcmp(word, stop_reasons[i].word))
             return stop_reasons[i].reason;
-    note(stream, "the server gave an unknown stop reason", word);
+    wire_note(stream, "the server gave an unknown stop reason", word);
     return STOP_END;
 }
 
@@ -182,7 +174,7 @@ static void take_stop_reason(struct wire_decoder *decoder, const json_t *holder)
     decoder->has_stop = true;
     decoder->stop = reason_of(decoder->stream, word);
     if (decoder->stop == STOP_REFUSAL && category)
-        note(decoder->stream, "the model refused", category);
+        wire_note(decoder->stream, "the model refused", category);
     decide_stop(decoder);
 }
 

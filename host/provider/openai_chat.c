@@ -200,10 +200,7 @@ static enum stop_reason reason_of(struct stream *stream, const char *word)
     for (size_t i = 0; i < sizeof(finish_reasons) / sizeof(finish_reasons[0]); i++)
         if (!strcasecmp(word, finish_reasons[i].word))
             return finish_reasons[i].reason;
-    struct text note = TEXT_INIT;
-    text_printf(&note, "the server gave an unknown finish reason: '%s'", word);
-    stream_status(stream, text_cstr(&note));
-    text_release(&note);
+    wire_note(stream, "the server gave an unknown finish reason", word);
     return STOP_END;
 }
 

@@ -9,7 +9,6 @@
 #include "provider/openai_chat.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "conversation/history.h"
 #include "conversation/item_view.h"
@@ -32,19 +31,10 @@ static void make_reasoning(const struct item *item, struct text *out)
     text_json_string(out, item->text.data, item->text.length);
 }
 
-/* The format has no place for "this went wrong" (D7). */
-static void put_output_text(const struct item *item, struct text *out)
-{
-    static const char mark[] = "Error: ";
-    if (item->is_error && strncasecmp(item->text.data, mark, 5) != 0)
-        text_puts(out, mark);
-    text_append(out, item->text.data, item->text.length);
-}
-
 static void make_output(const struct item *item, struct text *out)
 {
     struct text text = TEXT_INIT;
-    put_output_text(item, &text);
+    wire_put_output_text(item, &text);
     text_json_string(out, text_cstr(&text), text.length);
     if (text.failed)
         out->failed = true;
@@ -53,19 +43,14 @@ static void make_output(const struct item *item, struct text *out)
 
 static void make_function(const struct item *item, struct text *out)
 {
-    struct text arguments = TEXT_INIT;
-    if (item->arguments_valid)
-        wire_put_object(&arguments, item->arguments.data, item->arguments.length);
-    else
-        text_puts(&arguments, "{}"); /* the result quotes what the model wrote */
     text_puts(out, "{\"name\":");
     wire_put_tool_name(out, item->name);
     text_puts(out, ",\"arguments\":");
-    text_json_string(out, text_cstr(&arguments), arguments.length);
+    if (item->arguments_valid)
+        wire_put_object_string(out, item->arguments.data, item->arguments.length);
+    else
+        text_puts(out, "\"{}\""); /* the result quotes what the model wrote */
     text_putc(out, '}');
-    if (arguments.failed)
-        out->failed = true;
-    text_release(&arguments);
 }
 
 static void make_tool(const struct tool_definition *tool, struct text *out)
@@ -181,7 +166,7 @@ static void put_output_with_parts(struct parts *parts, size_t index)
     const struct wire_writer *writer = parts->writer;
     struct text text = TEXT_INIT;
     parts->text = &text;
-    put_output_text(writer->request->items[index], &text);
+    wire_put_output_text(writer->request->items[index], &text);
     wire_each_part(writer, index, name_part, parts);
     struct text unsent = TEXT_INIT;
     wire_put_unsent(writer, index, &unsent);

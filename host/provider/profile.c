@@ -37,6 +37,18 @@ static const struct profile profiles[] = {
         .seeing = seeing_openai,
     },
     {
+        .name = "openai-responses",
+        .wire = &wire_openai_responses,
+        .base_url = "https://api.openai.com/v1",
+        .base_url_env = "OPENAI_BASE_URL",
+        .base_url_suffix = "",
+        .key_env = "OPENAI_API_KEY",
+        .default_model = "gpt-5",
+        .summary = "OpenAI Responses: reasoning is kept and sent back",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF | PART_TAKES_PDF_AT,
+        .seeing = seeing_openai,
+    },
+    {
         .name = "anthropic",
         .wire = &wire_anthropic,
         .base_url = "https://api.anthropic.com",

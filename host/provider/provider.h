@@ -4,7 +4,8 @@
  * A `client` is a provider with its model and settings, ready to be asked.  The turn loop
  * calls client_complete(); that makes attempts (retry.c) through the client's ops.  For
  * servers the ops are http.c with a `wire` (how requests are written and responses read:
- * openai_chat.c, anthropic.c, gemini.c); script.c and offline.c answer by themselves.
+ * openai_chat.c, openai_responses.c, anthropic.c, gemini.c); script.c and offline.c answer by
+ * themselves.
  *
  * A client belongs to one thread at a time.
  */
@@ -164,6 +165,7 @@ struct wire {
 
 extern const struct wire wire_openai_chat;
 extern const struct wire wire_anthropic;
+extern const struct wire wire_openai_responses;
 extern const struct wire wire_gemini;
 
 /* ---- which there are ---- */

@@ -57,6 +57,7 @@ static const struct {
     {"invalid_request_error", {ERROR_BAD_REQUEST, false}},
     {"BadRequestError", {ERROR_BAD_REQUEST, false}},
     {"INVALID_ARGUMENT", {ERROR_BAD_REQUEST, false}},
+    {"invalid_prompt", {ERROR_BAD_REQUEST, false}},
 };
 
 /* Looked for without regard to case.  `vague` words count only without a status. */

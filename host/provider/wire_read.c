@@ -47,6 +47,14 @@ bool wire_fail_event(struct stream *stream, const json_t *event)
     return true;
 }
 
+void wire_note(struct stream *stream, const char *about, const char *word)
+{
+    struct text text = TEXT_INIT;
+    text_printf(&text, "%s: '%s'", about, word);
+    stream_status(stream, text_cstr(&text));
+    text_release(&text);
+}
+
 /* ---- events ---- */
 
 static bool is_blank(char byte)

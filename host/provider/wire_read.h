@@ -33,6 +33,8 @@ void wire_fail(struct stream *stream, enum error_kind kind, bool retryable, cons
 void wire_fail_memory(struct stream *stream);
 /* Fails the stream with the error that the event holds; false when it holds none. */
 bool wire_fail_event(struct stream *stream, const json_t *event);
+/* Tells the user something odd that the server said: "ABOUT: 'WORD'". */
+void wire_note(struct stream *stream, const char *about, const char *word);
 
 /* The text of a value that should be a string: itself, or the JSON of another kind, which
  * lies in `scratch` then.  Empty for null and for nothing.  False: no memory, the stream failed. */

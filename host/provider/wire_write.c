@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 
@@ -200,6 +201,23 @@ void wire_put_object(struct text *out, const char *data, size_t length)
     else
         text_append(out, data, length); /* to the letter: a parser may lose digits */
     json_decref(value);
+}
+
+void wire_put_output_text(const struct item *item, struct text *out)
+{
+    static const char mark[] = "Error: ";
+    if (item->is_error && strncasecmp(item->text.data, mark, 5) != 0)
+        text_puts(out, mark);
+    text_append(out, item->text.data, item->text.length);
+}
+
+void wire_put_object_string(struct text *out, const char *data, size_t length)
+{
+    struct text object = TEXT_INIT;
+    wire_put_object(&object, data, length);
+    text_json_string(out, text_cstr(&object), object.length);
+    out->failed |= object.failed;
+    text_release(&object);
 }
 
 /* ---- ids and names ---- */

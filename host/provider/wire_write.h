@@ -73,6 +73,10 @@ void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
 void wire_put_tool_name(struct text *out, const char *name);
 /* The text when it is a JSON object, else {}.  Escapes of lone surrogates become U+FFFD. */
 void wire_put_object(struct text *out, const char *data, size_t length);
+/* The same as a JSON string. */
+void wire_put_object_string(struct text *out, const char *data, size_t length);
+/* The text of a result, where the format has no place for "this went wrong" (D7). */
+void wire_put_output_text(const struct item *item, struct text *out);
 
 /* Nothing but white space: some servers refuse such texts. */
 bool wire_is_blank(const char *data, size_t length);

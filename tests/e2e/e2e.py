@@ -204,6 +204,35 @@ def openai_reply(text=None, calls=(), finish=None):
     return sse(*events)
 
 
+def responses_reply(text=None, calls=(), finish=None):
+    """A stream of Responses.  `calls`: (id, name, arguments as text)."""
+    items = []
+    events = [{"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}]
+
+    def add(item, kind, pieces, done):
+        index = len(items)
+        events.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        events.extend({"type": f"response.{kind}.delta", "output_index": index,
+                       "item_id": item["id"], "delta": piece} for piece in pieces)
+        items.append({**item, **done, "status": "completed"})
+        events.append({"type": "response.output_item.done", "output_index": index,
+                       "item": items[-1]})
+
+    if text:
+        part = {"type": "output_text", "text": text, "annotations": []}
+        add({"type": "message", "id": "msg_1", "role": "assistant", "content": []}, "output_text",
+            [text[i:i + 7] for i in range(0, len(text), 7)], {"content": [part]})
+    for number, (call_id, name, arguments) in enumerate(calls):
+        add({"type": "function_call", "id": f"fc_{number}", "call_id": call_id, "name": name,
+             "arguments": ""}, "function_call_arguments",
+            [arguments[i:i + 5] for i in range(0, len(arguments), 5)], {"arguments": arguments})
+    end = finish or "completed"
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    events.append({"type": f"response.{end}",
+                   "response": {"id": "resp_1", "status": end, "output": items, "usage": usage}})
+    return sse(*((event["type"], event) for event in events))
+
+
 def anthropic_reply(text=None, calls=(), finish=None):
     """A stream of Messages.  `calls`: (id, name, arguments as text)."""
     message = {"id": "msg_1", "type": "message", "role": "assistant", "content": [], "model": "m",

@@ -327,7 +327,8 @@ class Settings(e2e.Case):
         self.assertIn("OPENAI_API_KEY (set)", done.out)
         self.assertIn("ANTHROPIC_API_KEY (not set)", done.out)
         self.assertNotIn(key, done.out + done.err)
-        for name in ("openai", "anthropic", "ollama", "openrouter", "script", "offline"):
+        for name in ("openai", "openai-responses", "anthropic", "ollama", "openrouter", "script",
+                     "offline"):
             self.assertRegex(done.out, rf"(?m)^{name}$")
 
     def test_config(self):

@@ -57,6 +57,32 @@ class Chat:
         return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
 
+class Responses:
+    seeing = "openai-responses/gpt-5"
+    blind = "openai-responses/some-model"
+    base = "/v1"
+    env = {"OPENAI_API_KEY": "sk-0123456789"}
+    reply = staticmethod(e2e.responses_reply)
+
+    @staticmethod
+    def outputs(body):
+        """The parts of each result, in order."""
+        return [[{"type": "input_text", "text": item["output"]}]
+                if isinstance(item["output"], str) else item["output"]
+                for item in body["input"] if item.get("type") == "function_call_output"]
+
+    @staticmethod
+    def images(body):
+        urls = [part["image_url"] for parts in Responses.outputs(body) for part in parts
+                if part["type"] == "input_image"]
+        return [(url.split(";")[0][5:], base64.b64decode(url.split(",")[1])) for url in urls]
+
+    @staticmethod
+    def texts(body):
+        return ["".join(part["text"] for part in parts if part["type"] == "input_text")
+                for parts in Responses.outputs(body)]
+
+
 class Gemini:
     seeing = "gemini/gemini-3-pro-preview"
     blind = "gemini/gemini-2.5-pro"
@@ -243,6 +269,18 @@ class AnthropicTest(WireTests, Case):
         document, = [block for block in self.wire.results(server.bodies[1])[0]
                      if block["type"] == "document"]
         self.assertEqual(document["source"], {"type": "url", "url": PDF})
+
+
+class ResponsesTest(WireTests, Case):
+    wire = Responses
+
+    def test_links(self):
+        """F72"""
+        with e2e.Server(*self.replies("inline_data")) as server:
+            self.check(self.ask(server), 0)
+        file, = [part for part in Responses.outputs(server.bodies[1])[0]
+                 if part["type"] == "input_file"]
+        self.assertEqual(file, {"type": "input_file", "file_url": PDF})
 
 
 class GeminiTest(WireTests, Case):

@@ -143,13 +143,13 @@ class Memory(Case):
 
 class State(Case):
     def test_processes_at_once(self):
-        """F31: two processes count, and no count is lost."""
+        """F31: four processes make the file and count, and no count is lost."""
         counting = [self.start("-q", "-P", self.plugins, "tools", "call", "keeper_count",
-                               '{"owner": 2, "times": 50}') for _ in range(2)]
+                               '{"owner": 2, "times": 50}') for _ in range(4)]
         for process in counting:
             out, err = process.communicate(timeout=e2e.SECONDS)
             self.assertEqual((process.returncode, err), (0, b""), out)
-        self.assertEqual(self.answer("keeper_count", owner=2), "101")
+        self.assertEqual(self.answer("keeper_count", owner=2), "201")
         self.assertEqual(self.answer("other_count", owner=2), "1")
 
     def test_files_at_once(self):

@@ -158,6 +158,63 @@ class Messages:
                 for block in message["content"] if block["type"] == "text"]
 
 
+class Responses:
+    """OpenAI Responses."""
+    model = "openai-responses/test-model"
+    path = "/v1/responses"
+    base = "/v1"
+    env = {"OPENAI_API_KEY": "sk-0123456789"}
+    behind = b'],"stream":'
+    mark = "prompt_cache_key"
+    reply = staticmethod(e2e.responses_reply)
+    check_headers = Chat.check_headers
+
+    @staticmethod
+    def check_valid(test, body):
+        test.assertIs(body["stream"], True)
+        test.assertIs(body["store"], False)
+        test.assertEqual(body["model"], "test-model")
+        waiting = []
+        seen = set()
+        for item in body["input"]:
+            kind = item.get("type", "message")
+            if kind == "function_call_output":
+                test.assertTrue(waiting, "a result without a call")
+                test.assertEqual(item["call_id"], waiting.pop(0), "order of the results")
+                continue
+            test.assertIn(kind, ("message", "function_call"))
+            if kind == "message":
+                test.assertEqual(waiting, [], "calls without a result")
+                test.assertTrue(item["content"])
+                continue
+            test.assertRegex(item["name"], r"\A[A-Za-z0-9_-]{1,64}\Z")
+            test.assertIsInstance(json.loads(item["arguments"]), dict)
+            test.assertNotIn(item["call_id"], seen)
+            seen.add(item["call_id"])
+            waiting.append(item["call_id"])
+        test.assertEqual(waiting, [], "calls without a result")
+
+    @staticmethod
+    def calls(body):
+        """An item each; the text before them counts as the one message."""
+        said = [item for item in body["input"] if item.get("role") == "assistant"]
+        return said, [(item["call_id"], item["name"], json.loads(item["arguments"]))
+                      for item in body["input"] if item.get("type") == "function_call"]
+
+    @staticmethod
+    def results(body):
+        return [(item["call_id"], item["output"], item["output"].startswith("Error"))
+                for item in body["input"] if item.get("type") == "function_call_output"]
+
+    @staticmethod
+    def tools(body):
+        return [(tool["name"], tool["parameters"]) for tool in body["tools"]]
+
+    @staticmethod
+    def user_texts(body):
+        return [item["content"] for item in body["input"] if item.get("role") == "user"]
+
+
 class Gemini:
     """Google Gemini."""
     model = "gemini/test-model"
@@ -422,6 +479,31 @@ class OnMessages(WireTests, e2e.Case):
         self.assertEqual((full["max_tokens"], full["top_k"]), (50, 7))
         self.assertEqual((full["temperature"], full["top_p"]), (0.5, 0.25))
         self.assertEqual((full["stop_sequences"], full["system"]), (["END"], "Be brief."))
+
+
+class OnResponses(WireTests, e2e.Case):
+    wire = Responses
+
+    def test_settings(self):
+        with e2e.Server(Responses.reply("ok"), Responses.reply("ok")) as server:
+            self.check(self.ask(server), 0)
+            self.check(self.ask(server, "-s", "Be brief.", "--max-tokens", "50", "--temperature",
+                                "0.5", "--top-p", "0.25", "--reasoning", "low"), 0)
+        plain, full = server.bodies
+        for name in ("max_output_tokens", "temperature", "top_p", "reasoning", "instructions"):
+            self.assertNotIn(name, plain)
+        self.assertEqual(full["max_output_tokens"], 50)
+        self.assertEqual((full["temperature"], full["top_p"]), (0.5, 0.25))
+        self.assertEqual((full["reasoning"], full["instructions"]), ({"effort": "low"}, "Be brief."))
+
+    def test_settings_that_the_format_does_not_have(self):
+        """W101"""
+        with e2e.Server(Responses.reply("ok")) as server:
+            done = self.check(self.ask(server, "--top-k", "5", "--stop", "END"), 0)
+        for name in ("top_k", "stop"):
+            self.assertNotIn(name, server.bodies[0])
+            self.assertIn(f"'{name}' is not supported by openai-responses and will be ignored",
+                          done.err)
 
 
 class OnGemini(WireTests, e2e.Case):

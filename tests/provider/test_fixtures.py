@@ -21,8 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MODES = ["fixture", "whole", "bytes", "rand:1", "rand:2"]
-PROVIDERS = {"openai-chat": ("openai", "/v1"), "anthropic": ("anthropic", ""),
-             "gemini": ("gemini", "")}
+PROVIDERS = {"openai-chat": ("openai", "/v1"), "openai-responses": ("openai-responses", "/v1"),
+             "anthropic": ("anthropic", ""), "gemini": ("gemini", "")}
 PROMPT = "Weather in Oslo and Rome?"
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 USAGE = {"input": "input_tokens", "output": "output_tokens", "cached": "cached_tokens",
@@ -326,7 +326,28 @@ def check_contents(differences, body, replay):
                           f"no {replay['part_with_signature_kept']} in {made}")
 
 
-CHECKS = {"anthropic": check_messages, "gemini": check_contents}
+def check_responses(differences, body, replay):
+    items = body["input"]
+    kinds = [item.get("type", item.get("role")) for item in items]
+    differences.check(re.fullmatch(r"user( reasoning| assistant| message| function_call)*"
+                                   r"( function_call_output)*", " ".join(kinds)), f"items {kinds}")
+    differences.compare("reasoning that nothing follows", [], [
+        kind for kind, after in zip(kinds, [*kinds[1:], "function_call_output"])
+        if kind == "reasoning" and after in ("function_call_output", "user")])
+    calls = [item for item in items if item.get("type") == "function_call"]
+    check_ids(differences, [call["call_id"] for call in calls],
+              [item["call_id"] for item in items if item.get("type") == "function_call_output"])
+    for call in calls:
+        differences.check(is_object_text(call["arguments"]),
+                          f"arguments are no JSON object: {call['arguments']!r}")
+    if "input_items_in_order" in replay:
+        expected = replay["input_items_in_order"]
+        differences.compare("input items", expected, items[1:1 + len(expected)])
+    differences.compare("store", False, body.get("store"))
+
+
+CHECKS = {"openai-responses": check_responses, "anthropic": check_messages,
+          "gemini": check_contents}
 
 
 def compare_replay(fixture, requests):

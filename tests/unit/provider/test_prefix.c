@@ -151,6 +151,7 @@ static const struct {
     const char *provider;
     bool model_is_in_path;
 } wires[] = {{&wire_openai_chat, "openai", false},
+             {&wire_openai_responses, "openai-responses", false},
              {&wire_anthropic, "anthropic", false},
              {&wire_gemini, "gemini", true}};
 #define WIRES (sizeof(wires) / sizeof(wires[0]))
@@ -324,15 +325,16 @@ static void grow(struct history *history, unsigned step)
 static void test_resumed_requests_are_the_same(void **state)
 {
     (void)state;
-    static const char *const providers[] = {"openai", "deepseek", "anthropic", "gemini"};
-    static const struct wire *const formats[] = {&wire_openai_chat, &wire_openai_chat,
-                                                 &wire_anthropic, &wire_gemini};
-    for (size_t i = 0; i < 8; i++) {
+    static const char *const providers[] = {"openai", "deepseek", "openai-responses", "anthropic",
+                                            "gemini"};
+    for (size_t i = 0; i < 10; i++) {
         struct session fresh, resumed;
         struct request_start start = {0};
-        open_session(&fresh, formats[i % 4], providers[i % 4]);
-        open_session(&resumed, formats[i % 4], providers[i % 4]);
-        fresh.is_locked = resumed.is_locked = i < 4;
+        const char *provider = providers[i % 5];
+        const struct wire *wire = profile_find(provider, strlen(provider))->wire;
+        open_session(&fresh, wire, provider);
+        open_session(&resumed, wire, provider);
+        fresh.is_locked = resumed.is_locked = i < 5;
         resumed.start = &start;
         for (unsigned step = 0; step < 150; step++) {
             grow(&fresh.history, step * 5 / 3);

@@ -49,7 +49,7 @@ static void test_every_profile_is_complete(void **state)
             assert_non_null(profile->base_url_env);
         }
     }
-    assert_int_equal(i, 10);
+    assert_int_equal(i, 11);
     assert_null(find("openaix"));
     assert_null(find("open"));
     assert_null(find(""));

@@ -276,6 +276,40 @@ static void test_gemini(void **state)
     close_session(&session);
 }
 
+/* ---- Responses ---- */
+
+static void test_openai_responses(void **state)
+{
+    (void)state;
+    static const struct attachment text[] = {INLINE("text/plain", "a.txt", "abc"),
+                                             INLINE("audio/wav", NULL, "x")};
+    static const struct attachment links[] = {
+        PLACE("image/png", NULL, "https://example.org/a"),
+        PLACE("application/pdf", "b.pdf", "https://example.org/b")};
+    struct session session;
+    open_session(&session, "openai-responses", IMAGES_ON);
+    call(&session.history, "c1", "shoot", "{}", true);
+    call(&session.history, "c2", "shoot", "{}", true);
+    call(&session.history, "c3", "shoot", "{}", true);
+    ANSWER_WITH(&session.history, "c1", "", true, every_kind);
+    ANSWER_WITH(&session.history, "c2", "", false, links);
+    ANSWER_WITH(&session.history, "c3", "See.", false, text);
+    body_has(&session, ",{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":["
+                       "{\"type\":\"input_text\",\"text\":\"Error: \\n[part 'a.txt', ");
+    body_has(&session,
+             ",{\"type\":\"input_image\",\"image_url\":\"data:image/png;base64," PNG_64 "\"},"
+             "{\"type\":\"input_image\",\"image_url\":\"data:image/gif;base64," GIF_64 "\"},"
+             "{\"type\":\"input_file\",\"filename\":\"a.pdf\",\"file_data\":"
+             "\"data:application/pdf;base64," PDF_64 "\"}");
+    body_has(&session, ",{\"type\":\"function_call_output\",\"call_id\":\"c2\",\"output\":["
+                       "{\"type\":\"input_image\",\"image_url\":\"https://example.org/a\"},"
+                       "{\"type\":\"input_file\",\"file_url\":\"https://example.org/b\"}]}");
+    body_has(&session, ",{\"type\":\"function_call_output\",\"call_id\":\"c3\",\"output\":"
+                       "\"See.\\n[part 'a.txt', text/plain]\\nabc\\n"
+                       "[1 part not sent: audio/wav, 1 byte]\"}]");
+    close_session(&session);
+}
+
 /* ---- how much ---- */
 
 /* Calls and results with one part each; from the first on. */
@@ -426,8 +460,8 @@ static void check_prefix(const char *provider, bool is_locked, bool is_resumed)
 static void test_prefix(void **state)
 {
     (void)state;
-    static const char *const providers[] = {"anthropic", "openai"};
-    for (size_t i = 0; i < 2; i++)
+    static const char *const providers[] = {"anthropic", "openai", "openai-responses"};
+    for (size_t i = 0; i < sizeof(providers) / sizeof(*providers); i++)
         for (int how = 0; how < 4; how++)
             check_prefix(providers[i], how & 1, how & 2);
 }
@@ -436,8 +470,8 @@ static void test_prefix(void **state)
 static void test_writing_without_memory(void **state)
 {
     (void)state;
-    static const char *const providers[] = {"anthropic", "openai"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const providers[] = {"anthropic", "openai", "openai-responses"};
+    for (size_t i = 0; i < sizeof(providers) / sizeof(*providers); i++) {
         bool failed = true;
         for (int allowed = 0; failed && allowed < 2000; allowed++) {
             struct session session;
@@ -466,6 +500,7 @@ int main(void)
         cmocka_unit_test(test_a_model_that_takes_none),
         cmocka_unit_test(test_openai_chat),
         cmocka_unit_test(test_gemini),
+        cmocka_unit_test(test_openai_responses),
         cmocka_unit_test(test_many_images),
         cmocka_unit_test(test_bytes_of_a_request),
         cmocka_unit_test(test_what_is_told),
