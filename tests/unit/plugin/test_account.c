@@ -314,8 +314,8 @@ static void test_strange_files(void **state)
         "{\"plugins\":{\"p\":5}}\n",
         "{\"plugins\":{\"p\":{\"t\":[]}}}\n",
         "{\"plugins\":{\"p\":{\"t\":{\"calls\":-5,\"times\":5}}}}\n",
-        "{\"plugins\":{\"p\":{\"t\":{\"calls\":\"x\",\"times\":{\"-1\":1,\"624\":1,\"x\":1,\"\":2,"
-        "\"99999999999999999999\":1,\"3\":-1}}}}}\n",
+        ("{\"plugins\":{\"p\":{\"t\":{\"calls\":\"x\",\"times\":{\"-1\":1,\"624\":1,\"x\":1,\"\":2,"
+         "\"99999999999999999999\":1,\"3\":-1}}}}}\n"),
         "\xFF\xFE\n"};
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
         struct account_sum sum;
