@@ -285,11 +285,7 @@ static void keep_verbatim(struct wire_decoder *decoder)
     for (size_t i = 0; whole && i < decoder->blocks.count; i++)
         whole = anthropic_block_write(decoder->blocks.items[i], decoder->stream, &array);
     text_putc(&array, ']');
-    if (array.failed)
-        wire_fail_memory(decoder->stream);
-    else if (whole && array.length > strlen("[]"))
-        stream_verbatim(decoder->stream, array.data, array.length);
-    text_release(&array);
+    wire_keep_verbatim(decoder->stream, &array, whole);
 }
 
 static void decoder_end(struct wire_decoder *decoder)

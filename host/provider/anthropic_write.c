@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "conversation/history.h"
 #include "provider/anthropic_parts.h"
+#include "provider/wire_walk.h"
 
 /* The format wants a limit, whatever the settings say. */
 #define DEFAULT_MAX_TOKENS  8192
@@ -81,15 +82,8 @@ static void make_result(const struct item *item, struct text *out)
 
 static void make_tool(const struct tool_definition *tool, struct text *out)
 {
-    text_puts(out, "{\"name\":");
-    wire_put_string(out, tool->name);
-    if (tool->description && *tool->description) {
-        text_puts(out, ",\"description\":");
-        wire_put_string(out, tool->description);
-    }
-    text_puts(out, ",\"input_schema\":");
-    text_puts(out, tool->schema && *tool->schema ? tool->schema
-                                                 : "{\"type\":\"object\",\"properties\":{}}");
+    text_putc(out, '{');
+    wire_put_tool(out, tool, "input_schema");
     text_putc(out, '}');
 }
 
@@ -131,8 +125,9 @@ static void begin_block(struct messages *messages, enum item_role role)
 }
 
 /* Begins a block unless it turns out that nothing is to be sent. */
-static void put_message(struct messages *messages, size_t index)
+static void put_message(void *self, size_t index)
 {
+    struct messages *messages = self;
     struct item *item = messages->writer.request->items[index];
     struct text *body = messages->writer.body;
     struct messages before = *messages;
@@ -149,8 +144,9 @@ static void put_message(struct messages *messages, size_t index)
     *messages = before;
 }
 
-static void put_call(struct messages *messages, size_t index)
+static void put_call(void *self, size_t index)
 {
+    struct messages *messages = self;
     struct item *item = messages->writer.request->items[index];
     begin_block(messages, ROLE_ASSISTANT);
     text_puts(messages->writer.body, "{\"type\":\"tool_use\",\"id\":");
@@ -160,8 +156,9 @@ static void put_call(struct messages *messages, size_t index)
     note_item(messages, index, true);
 }
 
-static void put_output(struct messages *messages, const struct item *call, size_t index)
+static void put_output(void *self, const struct item *call, size_t index)
 {
+    struct messages *messages = self;
     begin_block(messages, ROLE_USER);
     text_puts(messages->writer.body, "{\"type\":\"tool_result\",\"tool_use_id\":");
     wire_put_call_id(&messages->writer, call);
@@ -186,8 +183,9 @@ static bool ends_with_thinking(const struct bytes *array)
 }
 
 /* A response to the letter: `count` items from `at` on. */
-static void put_verbatim(struct messages *messages, size_t at, size_t count)
+static void put_verbatim(void *self, size_t at, size_t count)
 {
+    struct messages *messages = self;
     const struct request *request = messages->writer.request;
     const struct bytes *array = &request->items[at]->origin->verbatim;
     size_t last = at + count - 1;
@@ -197,61 +195,25 @@ static void put_verbatim(struct messages *messages, size_t at, size_t count)
     note_item(messages, last, !is_border || !ends_with_thinking(array));
 }
 
-/* The assistant's items of [from, to). */
-static void put_run(struct messages *messages, size_t from, size_t to)
+/* In one message, before anything the user says (FAULTS 100). */
+static void put_outputs(void *self, size_t from, size_t to)
 {
-    const struct wire_writer *writer = &messages->writer;
-    for (size_t i = from; i < to;) {
-        struct item *item = writer->request->items[i];
-        size_t count = wire_verbatim_count(writer, i, to);
-        if (count) {
-            put_verbatim(messages, i, count);
-            i += count;
-            continue;
-        }
-        if (item->kind == ITEM_CALL)
-            put_call(messages, i);
-        else if (item->kind == ITEM_MESSAGE)
-            put_message(messages, i);
-        /* Reasoning without its signature is refused. */
-        i++;
-    }
+    struct messages *messages = self;
+    wire_each_output(messages->writer.request, from, to, to, put_output, messages);
 }
 
-/* In the order of the calls, in one message, before anything the user says (FAULTS 100). */
-static void put_outputs(struct messages *messages, size_t from, size_t to)
+static int state_of(const void *self)
 {
-    const struct request *request = messages->writer.request;
-    size_t place = to;
-    for (size_t i = from; i < to; i++) {
-        if (request->items[i]->kind != ITEM_CALL)
-            continue;
-        size_t output = wire_find_output(request, request->items[i], place++);
-        if (output < request->item_count)
-            put_output(messages, request->items[i], output);
-    }
+    const struct messages *messages = self;
+    return (int)messages->role;
 }
 
-/* From item place.next on.  Where an item begins that is no part of a run before it, all before
- * it is settled: its calls have their results. */
+/* From item place.next on; reasoning without its signature is refused. */
 static void put_messages(struct messages *messages)
 {
-    const struct request *request = messages->writer.request;
-    for (size_t i = messages->place.next; i < request->item_count;) {
-        messages->place.next = i;
-        messages->place.state = (int)messages->role;
-        messages->place.offset = messages->writer.body->length;
-        size_t run_end = wire_run_end(request, i);
-        if (run_end > i) {
-            put_run(messages, i, run_end);
-            put_outputs(messages, i, run_end);
-            i = run_end;
-            continue;
-        }
-        if (request->items[i]->kind == ITEM_MESSAGE) /* results stand behind their calls */
-            put_message(messages, i);
-        i++;
-    }
+    static const struct wire_walk walk = {state_of, put_message, put_call, put_verbatim,
+                                          put_outputs};
+    wire_walk(&messages->writer, &messages->place, &walk, messages);
     if (messages->role == ROLE_SYSTEM) /* at least one message is wanted */
         text_puts(messages->writer.body, "{\"role\":\"user\",\"content\":[{\"type\":\"text\","
                                          "\"text\":\"(empty message)\"}");

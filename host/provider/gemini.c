@@ -231,11 +231,7 @@ static void keep_verbatim(struct wire_decoder *decoder)
 {
     struct text array = TEXT_INIT;
     gemini_parts_write(&decoder->parts, &array);
-    if (array.failed)
-        wire_fail_memory(decoder->stream);
-    else if (array.length > strlen("[]"))
-        stream_verbatim(decoder->stream, array.data, array.length);
-    text_release(&array);
+    wire_keep_verbatim(decoder->stream, &array, true);
 }
 
 static void decoder_end(struct wire_decoder *decoder)

@@ -14,6 +14,7 @@
 #include "conversation/history.h"
 #include "provider/gemini_result.h"
 #include "provider/gemini_schema.h"
+#include "provider/wire_walk.h"
 
 #define LEAST_BUDGET_TOKENS 512
 /* Documented for calls that another model made: they have no signature, and without one they are
@@ -137,8 +138,9 @@ static void begin_part(struct contents *contents, enum item_role role)
 }
 
 /* Begins a part unless it turns out that nothing is to be sent. */
-static void put_message(struct contents *contents, size_t index)
+static void put_message(void *self, size_t index)
 {
+    struct contents *contents = self;
     struct item *item = contents->writer.request->items[index];
     struct text *body = contents->writer.body;
     struct contents before = *contents;
@@ -157,8 +159,9 @@ static void put_message(struct contents *contents, size_t index)
 
 /* Without an id: only what the server gave is echoed (FAULTS 110).  Results are matched by their
  * order. */
-static void put_call(struct contents *contents, size_t index)
+static void put_call(void *self, size_t index)
 {
+    struct contents *contents = self;
     struct item *item = contents->writer.request->items[index];
     struct text *body = contents->writer.body;
     begin_part(contents, ROLE_ASSISTANT);
@@ -196,8 +199,9 @@ static void put_output(struct contents *contents, const struct item *call, size_
 }
 
 /* A response to the letter: `count` items from `at` on. */
-static void put_verbatim(struct contents *contents, size_t at, size_t count)
+static void put_verbatim(void *self, size_t at, size_t count)
 {
+    struct contents *contents = self;
     const struct request *request = contents->writer.request;
     const struct bytes *array = &request->items[at]->origin->verbatim;
     begin_part(contents, ROLE_ASSISTANT);
@@ -205,27 +209,6 @@ static void put_verbatim(struct contents *contents, size_t at, size_t count)
     for (size_t i = at; i < at + count; i++)
         contents->has_call |= request->items[i]->kind == ITEM_CALL;
     wire_note_item(&contents->writer, at + count - 1, 0);
-}
-
-/* The assistant's items of [from, to). */
-static void put_run(struct contents *contents, size_t from, size_t to)
-{
-    const struct wire_writer *writer = &contents->writer;
-    for (size_t i = from; i < to;) {
-        struct item *item = writer->request->items[i];
-        size_t count = wire_verbatim_count(writer, i, to);
-        if (count) {
-            put_verbatim(contents, i, count);
-            i += count;
-            continue;
-        }
-        if (item->kind == ITEM_CALL)
-            put_call(contents, i);
-        else if (item->kind == ITEM_MESSAGE)
-            put_message(contents, i);
-        /* What another model thought is its own. */
-        i++;
-    }
 }
 
 /* ---- results ---- */
@@ -268,8 +251,9 @@ static void look_into(struct contents *contents, struct verbatim *verbatim, size
 }
 
 /* In the order of the calls, in one content, before anything the user says (FAULTS 116). */
-static void put_outputs(struct contents *contents, size_t from, size_t to)
+static void put_outputs(void *self, size_t from, size_t to)
 {
+    struct contents *contents = self;
     const struct request *request = contents->writer.request;
     struct verbatim verbatim = {.end = from};
     size_t place = to;
@@ -286,26 +270,18 @@ static void put_outputs(struct contents *contents, size_t from, size_t to)
     json_decref(verbatim.parts);
 }
 
-/* From item place.next on.  Where an item begins that is no part of a run before it, all before
- * it is settled: its calls have their results. */
+static int state_of(const void *self)
+{
+    const struct contents *contents = self;
+    return (int)contents->role;
+}
+
+/* From item place.next on; what another model thought is its own. */
 static void put_contents(struct contents *contents)
 {
-    const struct request *request = contents->writer.request;
-    for (size_t i = contents->place.next; i < request->item_count;) {
-        contents->place.next = i;
-        contents->place.state = (int)contents->role;
-        contents->place.offset = contents->writer.body->length;
-        size_t run_end = wire_run_end(request, i);
-        if (run_end > i) {
-            put_run(contents, i, run_end);
-            put_outputs(contents, i, run_end);
-            i = run_end;
-            continue;
-        }
-        if (request->items[i]->kind == ITEM_MESSAGE) /* results stand behind their calls */
-            put_message(contents, i);
-        i++;
-    }
+    static const struct wire_walk walk = {state_of, put_message, put_call, put_verbatim,
+                                          put_outputs};
+    wire_walk(&contents->writer, &contents->place, &walk, contents);
     if (contents->role == ROLE_SYSTEM) /* at least one content is wanted */
         text_puts(contents->writer.body,
                   "{\"role\":\"user\",\"parts\":[{\"text\":\"(empty message)\"}");

@@ -13,6 +13,7 @@
 #include "conversation/history.h"
 #include "conversation/item_view.h"
 #include "provider/wire_parts.h"
+#include "provider/wire_walk.h"
 
 /* ---- bytes of items ---- */
 
@@ -55,15 +56,8 @@ static void make_function(const struct item *item, struct text *out)
 
 static void make_tool(const struct tool_definition *tool, struct text *out)
 {
-    text_puts(out, "{\"type\":\"function\",\"function\":{\"name\":");
-    wire_put_string(out, tool->name);
-    if (tool->description && *tool->description) {
-        text_puts(out, ",\"description\":");
-        wire_put_string(out, tool->description);
-    }
-    text_puts(out, ",\"parameters\":");
-    text_puts(out, tool->schema && *tool->schema ? tool->schema
-                                                 : "{\"type\":\"object\",\"properties\":{}}");
+    text_puts(out, "{\"type\":\"function\",\"function\":{");
+    wire_put_tool(out, tool, "parameters");
     text_puts(out, "}}");
 }
 
@@ -145,6 +139,7 @@ struct parts {
     const struct wire_writer *writer;
     struct text *text; /* of the result that is written */
     size_t count;      /* what was named, or sent, so far */
+    size_t last;       /* the last result whose parts were sent */
 };
 
 static void name_part(void *data, const struct attachment *part, const struct part_choice *choice)
@@ -186,9 +181,7 @@ static void send_image(struct text *body, const struct attachment *part,
     if (choice->form == PART_IMAGE_AT) {
         wire_put_string(body, part->uri);
     } else {
-        text_printf(body, "\"data:%s;base64,", choice->mime_type);
-        wire_put_data(body, part);
-        text_putc(body, '"');
+        wire_put_data_url(body, choice->mime_type, part);
     }
     text_puts(body, "}}");
 }
@@ -197,9 +190,9 @@ static void send_pdf(struct text *body, const struct attachment *part)
 {
     text_puts(body, ",{\"type\":\"file\",\"file\":{\"filename\":");
     wire_put_string(body, part->name ? part->name : "document.pdf");
-    text_puts(body, ",\"file_data\":\"data:application/pdf;base64,");
-    wire_put_data(body, part);
-    text_puts(body, "\"}}");
+    text_puts(body, ",\"file_data\":");
+    wire_put_data_url(body, "application/pdf", part);
+    text_puts(body, "}}");
 }
 
 static void send_part(void *data, const struct attachment *part, const struct part_choice *choice)
@@ -216,52 +209,47 @@ static void send_part(void *data, const struct attachment *part, const struct pa
         send_image(body, part, choice);
 }
 
+static void send_parts_of(void *data, const struct item *call, size_t output)
+{
+    struct parts *parts = data;
+    (void)call;
+    parts->last = output > parts->last ? output : parts->last;
+    wire_each_part(parts->writer, output, send_part, parts);
+}
+
 /* `from` as for put_outputs(). */
 static void send_parts(const struct wire_writer *writer, const struct group *group, size_t from)
 {
     struct parts parts = {.writer = writer};
-    size_t last = 0;
-    for (size_t i = group->from; i < group->to; i++) {
-        const struct item *call = writer->request->items[i];
-        if (call->kind != ITEM_CALL)
-            continue;
-        size_t output = wire_find_output(writer->request, call, from++);
-        if (output == writer->request->item_count)
-            continue;
-        last = output > last ? output : last;
-        wire_each_part(writer, output, send_part, &parts);
-    }
+    wire_each_output(writer->request, group->from, group->to, from, send_parts_of, &parts);
     if (!parts.count)
         return;
     text_puts(writer->body, "]}");
-    wire_note_item(writer, last, 0); /* all results of a response are locked, or not the last */
+    wire_note_item(writer, parts.last, 0); /* all of a response are locked, or not the last */
+}
+
+static void put_output(void *data, const struct item *call, size_t output)
+{
+    struct parts *parts = data;
+    const struct wire_writer *writer = parts->writer;
+    text_puts(writer->body, ",{\"role\":\"tool\",\"tool_call_id\":");
+    wire_put_call_id(writer, call);
+    text_puts(writer->body, ",\"content\":");
+    if (writer->request->items[output]->attachment_count)
+        put_output_with_parts(parts, output);
+    else
+        wire_put_item(writer, writer->request->items[output], make_output);
+    text_putc(writer->body, '}');
+    wire_note_item(writer, output, 0);
 }
 
 /* In the order of the calls, each right behind the message that made it. */
 static void put_outputs(const struct wire_writer *writer, const struct group *group, size_t from)
 {
-    struct text *body = writer->body;
     struct parts parts = {.writer = writer};
-    size_t first = from;
-    for (size_t i = group->from; i < group->to; i++) {
-        const struct item *call = writer->request->items[i];
-        if (call->kind != ITEM_CALL)
-            continue;
-        size_t output = wire_find_output(writer->request, call, from++);
-        if (output == writer->request->item_count)
-            continue;
-        text_puts(body, ",{\"role\":\"tool\",\"tool_call_id\":");
-        wire_put_call_id(writer, call);
-        text_puts(body, ",\"content\":");
-        if (writer->request->items[output]->attachment_count)
-            put_output_with_parts(&parts, output);
-        else
-            wire_put_item(writer, writer->request->items[output], make_output);
-        text_putc(body, '}');
-        wire_note_item(writer, output, 0);
-    }
+    wire_each_output(writer->request, group->from, group->to, from, put_output, &parts);
     if (parts.count)
-        send_parts(writer, group, first);
+        send_parts(writer, group, from);
 }
 
 /* These want their reasoning back and refuse a message without the field (FAULTS 80). */

@@ -463,11 +463,7 @@ static void keep_verbatim(struct wire_decoder *decoder)
         array.length = settled;
         text_putc(&array, ']');
     }
-    if (array.failed)
-        wire_fail_memory(decoder->stream);
-    else if (whole && array.length > strlen("[]"))
-        stream_verbatim(decoder->stream, array.data, array.length);
-    text_release(&array);
+    wire_keep_verbatim(decoder->stream, &array, whole);
 }
 
 static void decoder_end(struct wire_decoder *decoder)

@@ -14,6 +14,7 @@
 
 #include "conversation/history.h"
 #include "provider/wire_parts.h"
+#include "provider/wire_walk.h"
 
 /* ---- bytes of items ---- */
 
@@ -59,15 +60,8 @@ static void make_output(const struct item *item, struct text *out)
 /* What is not "strict" takes any schema. */
 static void make_tool(const struct tool_definition *tool, struct text *out)
 {
-    text_puts(out, "{\"type\":\"function\",\"name\":");
-    wire_put_string(out, tool->name);
-    if (tool->description && *tool->description) {
-        text_puts(out, ",\"description\":");
-        wire_put_string(out, tool->description);
-    }
-    text_puts(out, ",\"parameters\":");
-    text_puts(out, tool->schema && *tool->schema ? tool->schema
-                                                 : "{\"type\":\"object\",\"properties\":{}}");
+    text_puts(out, "{\"type\":\"function\",");
+    wire_put_tool(out, tool, "parameters");
     text_puts(out, ",\"strict\":false}");
 }
 
@@ -96,9 +90,7 @@ static void send_image(struct text *body, const struct attachment *part,
     if (choice->form == PART_IMAGE_AT) {
         wire_put_string(body, part->uri);
     } else {
-        text_printf(body, "\"data:%s;base64,", choice->mime_type);
-        wire_put_data(body, part);
-        text_putc(body, '"');
+        wire_put_data_url(body, choice->mime_type, part);
     }
     text_putc(body, '}');
 }
@@ -113,9 +105,8 @@ static void send_pdf(struct text *body, const struct attachment *part,
     } else {
         text_puts(body, "{\"type\":\"input_file\",\"filename\":");
         wire_put_string(body, part->name ? part->name : "document.pdf");
-        text_puts(body, ",\"file_data\":\"data:application/pdf;base64,");
-        wire_put_data(body, part);
-        text_putc(body, '"');
+        text_puts(body, ",\"file_data\":");
+        wire_put_data_url(body, "application/pdf", part);
     }
     text_putc(body, '}');
 }
@@ -185,8 +176,9 @@ static bool is_blank(const struct item *message)
     return true;
 }
 
-static void put_message(struct items *items, size_t index)
+static void put_message(void *self, size_t index)
 {
+    struct items *items = self;
     struct item *item = items->writer.request->items[index];
     if (item->role == ROLE_ASSISTANT && is_blank(item))
         return;
@@ -195,8 +187,9 @@ static void put_message(struct items *items, size_t index)
     wire_note_item(&items->writer, index, 0);
 }
 
-static void put_call(struct items *items, size_t index)
+static void put_call(void *self, size_t index)
 {
+    struct items *items = self;
     struct item *item = items->writer.request->items[index];
     text_puts(begin_item(items), "{\"type\":\"function_call\",\"call_id\":");
     wire_put_call_id(&items->writer, item);
@@ -204,8 +197,9 @@ static void put_call(struct items *items, size_t index)
     wire_note_item(&items->writer, index, 0);
 }
 
-static void put_output(struct items *items, const struct item *call, size_t index)
+static void put_output(void *self, const struct item *call, size_t index)
 {
+    struct items *items = self;
     struct item *item = items->writer.request->items[index];
     text_puts(begin_item(items), "{\"type\":\"function_call_output\",\"call_id\":");
     wire_put_call_id(&items->writer, call);
@@ -216,63 +210,34 @@ static void put_output(struct items *items, const struct item *call, size_t inde
     wire_note_item(&items->writer, index, 0);
 }
 
-/* The assistant's items of [from, to). */
-static void put_run(struct items *items, size_t from, size_t to)
+/* A response to the letter: `count` items from `at` on. */
+static void put_verbatim(void *self, size_t at, size_t count)
 {
-    const struct wire_writer *writer = &items->writer;
-    for (size_t i = from; i < to;) {
-        const struct item *item = writer->request->items[i];
-        size_t count = wire_verbatim_count(writer, i, to);
-        if (count) {
-            const struct bytes *array = &item->origin->verbatim;
-            text_append(begin_item(items), array->data + 1, array->length - 2);
-            i += count;
-            wire_note_item(writer, i - 1, 0);
-            continue;
-        }
-        if (item->kind == ITEM_CALL)
-            put_call(items, i);
-        else if (item->kind == ITEM_MESSAGE)
-            put_message(items, i);
-        /* Reasoning that is not to the letter is refused. */
-        i++;
-    }
+    struct items *items = self;
+    const struct bytes *array = &items->writer.request->items[at]->origin->verbatim;
+    text_append(begin_item(items), array->data + 1, array->length - 2);
+    wire_note_item(&items->writer, at + count - 1, 0);
 }
 
-/* In the order of the calls, before anything the user says. */
-static void put_outputs(struct items *items, size_t from, size_t to)
+/* Before anything the user says. */
+static void put_outputs(void *self, size_t from, size_t to)
 {
-    const struct request *request = items->writer.request;
-    size_t place = to;
-    for (size_t i = from; i < to; i++) {
-        if (request->items[i]->kind != ITEM_CALL)
-            continue;
-        size_t output = wire_find_output(request, request->items[i], place++);
-        if (output < request->item_count)
-            put_output(items, request->items[i], output);
-    }
+    struct items *items = self;
+    wire_each_output(items->writer.request, from, to, to, put_output, items);
 }
 
-/* From item place.next on.  Where an item begins that is no part of a run before it, all before
- * it is settled: its calls have their results. */
+static int state_of(const void *self)
+{
+    const struct items *items = self;
+    return items->is_begun;
+}
+
+/* From item place.next on; reasoning that is not to the letter is refused. */
 static void put_items(struct items *items)
 {
-    const struct request *request = items->writer.request;
-    for (size_t i = items->place.next; i < request->item_count;) {
-        items->place.next = i;
-        items->place.state = items->is_begun;
-        items->place.offset = items->writer.body->length;
-        size_t run_end = wire_run_end(request, i);
-        if (run_end > i) {
-            put_run(items, i, run_end);
-            put_outputs(items, i, run_end);
-            i = run_end;
-            continue;
-        }
-        if (request->items[i]->kind == ITEM_MESSAGE) /* results stand behind their calls */
-            put_message(items, i);
-        i++;
-    }
+    static const struct wire_walk walk = {state_of, put_message, put_call, put_verbatim,
+                                          put_outputs};
+    wire_walk(&items->writer, &items->place, &walk, items);
 }
 
 /* ---- the request ---- */

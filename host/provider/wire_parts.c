@@ -227,6 +227,13 @@ void wire_put_data(struct text *out, const struct attachment *part)
     base64_append(out, part->data.data, part->data.length);
 }
 
+void wire_put_data_url(struct text *out, const char *mime_type, const struct attachment *part)
+{
+    text_printf(out, "\"data:%s;base64,", mime_type);
+    wire_put_data(out, part);
+    text_putc(out, '"');
+}
+
 void wire_put_text_part(struct text *out, const struct attachment *part)
 {
     text_puts(out, out->length ? "\n[part " : "[part ");

@@ -45,8 +45,9 @@ void wire_each_part(const struct wire_writer *writer, size_t index,
                     void *data);
 /* Appends the line with those that are not; nothing when all are. */
 void wire_put_unsent(const struct wire_writer *writer, size_t index, struct text *out);
-/* The base64 of the bytes. */
+/* The base64 of the bytes; and as a quoted "data:MIME_TYPE;base64,…". */
 void wire_put_data(struct text *out, const struct attachment *part);
+void wire_put_data_url(struct text *out, const char *mime_type, const struct attachment *part);
 /* "[part 'notes.txt', text/plain]" and the text itself, behind what is there. */
 void wire_put_text_part(struct text *out, const struct attachment *part);
 

@@ -200,3 +200,12 @@ json_t *wire_clean(const json_t *value)
     text_release(&clean);
     return copy;
 }
+
+void wire_keep_verbatim(struct stream *stream, struct text *array, bool whole)
+{
+    if (array->failed)
+        wire_fail_memory(stream);
+    else if (whole && array->length > strlen("[]"))
+        stream_verbatim(stream, array->data, array->length);
+    text_release(array);
+}

@@ -40,6 +40,9 @@ void wire_note(struct stream *stream, const char *about, const char *word);
  * lies in `scratch` then.  Empty for null and for nothing.  False: no memory, the stream failed. */
 bool wire_read_text(struct stream *stream, const json_t *value, struct text *scratch,
                     struct slice *out);
+/* Takes over what the next request sends of this response to the letter (D15), a list; it is let go
+ * when it is not `whole`, or empty. */
+void wire_keep_verbatim(struct stream *stream, struct text *array, bool whole);
 /* A copy without the surrogates that json_parse() kept.  NULL: no memory. */
 json_t *wire_clean(const json_t *value);
 

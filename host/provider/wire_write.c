@@ -145,6 +145,19 @@ size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t r
     return count == origin->item_count ? count : 0;
 }
 
+void wire_put_tool(struct text *out, const struct tool_definition *tool, const char *schema_key)
+{
+    static const char anything[] = "{\"type\":\"object\",\"properties\":{}}";
+    text_puts(out, "\"name\":");
+    wire_put_string(out, tool->name);
+    if (tool->description && *tool->description) {
+        text_puts(out, ",\"description\":");
+        wire_put_string(out, tool->description);
+    }
+    text_printf(out, ",\"%s\":", schema_key);
+    text_puts(out, tool->schema && *tool->schema ? tool->schema : anything);
+}
+
 /* ---- values ---- */
 
 void wire_put_string(struct text *out, const char *string)

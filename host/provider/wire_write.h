@@ -59,6 +59,9 @@ void wire_keep_start(const struct wire_writer *writer, const struct wire_place *
  * back to the letter (D15); 0 = none. */
 size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t run_end);
 
+/* "name":…,"description":…,"SCHEMA_KEY":…, as most formats have them. */
+void wire_put_tool(struct text *out, const struct tool_definition *tool, const char *schema_key);
+
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);
 /* ,"KEY":VALUE when the value is set. */
