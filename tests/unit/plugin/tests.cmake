@@ -5,8 +5,11 @@ function(plugin_test subject)
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
-foreach(subject account elf gate hooks host_api meta raw_schema registry scan)
+foreach(subject account elf gate hooks hook_edits host_api meta raw_schema registry scan)
   plugin_test(${subject})
+endforeach()
+foreach(subject hooks hook_edits)
+  target_sources(unit_${subject} PRIVATE plugin/hooks_scene.c)
 endforeach()
 
 # What test_elf reads, whole and damaged.
