@@ -302,9 +302,7 @@ static void put_budget(const struct wire_writer *writer, const struct request_co
 
 static void put_settings(const struct wire_writer *writer)
 {
-    static const struct request_config unset = REQUEST_CONFIG_INIT;
-    const struct request_config *config =
-        writer->request->config ? writer->request->config : &unset;
+    const struct request_config *config = wire_config(writer);
     struct text *body = writer->body;
     if (config->reasoning && takes_budget(writer->model)) {
         put_budget(writer, config);

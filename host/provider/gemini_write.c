@@ -318,9 +318,7 @@ static void put_thinking(const struct wire_writer *writer, const struct request_
 
 static void put_settings(const struct wire_writer *writer)
 {
-    static const struct request_config unset = REQUEST_CONFIG_INIT;
-    const struct request_config *config =
-        writer->request->config ? writer->request->config : &unset;
+    const struct request_config *config = wire_config(writer);
     struct text *body = writer->body;
     text_puts(body, ",\"generationConfig\":{\"candidateCount\":1");
     wire_put_integer(body, "maxOutputTokens", config->max_tokens);

@@ -355,9 +355,7 @@ static void put_head(const struct wire_writer *writer, struct wire_place *place)
 
 static void put_settings(const struct wire_writer *writer)
 {
-    static const struct request_config unset = REQUEST_CONFIG_INIT;
-    const struct request_config *config =
-        writer->request->config ? writer->request->config : &unset;
+    const struct request_config *config = wire_config(writer);
     struct text *body = writer->body;
     bool is_openai = !strcmp(writer->provider, "openai");
     wire_put_integer(body, is_openai ? "max_completion_tokens" : "max_tokens", config->max_tokens);

@@ -275,9 +275,7 @@ static bool may_reason(const char *model)
 
 static void put_settings(const struct wire_writer *writer)
 {
-    static const struct request_config unset = REQUEST_CONFIG_INIT;
-    const struct request_config *config =
-        writer->request->config ? writer->request->config : &unset;
+    const struct request_config *config = wire_config(writer);
     const struct request_prefix *prefix = writer->request->prefix;
     struct text *body = writer->body;
     if (may_reason(writer->model))

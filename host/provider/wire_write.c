@@ -158,6 +158,12 @@ void wire_put_tool(struct text *out, const struct tool_definition *tool, const c
     text_puts(out, tool->schema && *tool->schema ? tool->schema : anything);
 }
 
+const struct request_config *wire_config(const struct wire_writer *writer)
+{
+    static const struct request_config unset = REQUEST_CONFIG_INIT;
+    return writer->request->config ? writer->request->config : &unset;
+}
+
 /* ---- values ---- */
 
 void wire_put_string(struct text *out, const char *string)
