@@ -1,24 +1,13 @@
 #include "provider/http.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/secret.h"
 #include "provider/curl_api.h"
-#include "provider/http_error.h"
 #include "provider/http_host.h"
-#include "provider/sse.h"
-
-#define DOCUMENT_MOST_BYTES (64u << 20)
-#define ERROR_MOST_BYTES    (1u << 20)
-#define MARK                "\xEF\xBB\xBF"
-#define MARK_SIZE           (sizeof(MARK) - 1)
-
-/* What a body turned out to be: what it begins with decides, servers mislabel it. */
-enum body { BODY_UNKNOWN, BODY_EVENTS, BODY_DOCUMENT, BODY_PAGE, BODY_ERROR };
+#include "provider/http_response.h"
 
 struct http_client {
     struct client client; /* first: ops get a pointer to it */
@@ -34,13 +23,9 @@ struct http_client {
     struct text request_body;
     char detail[CURL_ERROR_SIZE];
 
-    /* Of the attempt at hand.  `stream` is NULL between attempts, when what a transfer that
+    /* Of the attempt at hand.  Between attempts the response has no stream: what a transfer that
      * is still attached brings is thrown away. */
-    struct stream *stream;
-    struct wire_decoder *decoder;
-    struct sse sse;
-    enum body body;
-    struct text received; /* of a body that is not cut into events */
+    struct http_response response;
     struct http_hints hints;
     bool fresh;    /* something was received since the last stream_settled() */
     bool attached; /* `easy` is in `multi` */
@@ -68,113 +53,11 @@ static const char *host_name(const struct http_client *client)
     return text_cstr(&client->host.name);
 }
 
-static bool has_failed(const struct http_client *client)
-{
-    return client->stream->error.kind != ERROR_NONE;
-}
-
-__attribute__((format(printf, 4, 5))) static void
-fail(struct http_client *client, enum error_kind kind, bool retryable, const char *format, ...)
-{
-    struct error error = ERROR_INIT;
-    char message[sizeof(error.message)];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof(message), format, args);
-    va_end(args);
-    error_set(&error, kind, "%s", message);
-    error.retryable = retryable;
-    stream_fail(client->stream, &error);
-}
-
-static void fail_memory(struct http_client *client)
-{
-    fail(client, ERROR_INTERNAL, false, "out of memory");
-}
-
 static int status_of(const struct http_client *client)
 {
     long status = 0;
     client->api->easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
     return (int)status;
-}
-
-/* What the body is, from its first byte that is no blank and no byte order mark.  Those are
- * taken away. */
-static enum body sniff(struct text *text)
-{
-    size_t at = 0;
-    size_t head = text->length < MARK_SIZE ? text->length : MARK_SIZE;
-    if (memcmp(text->data, MARK, head) == 0)
-        at = head;
-    while (at < text->length && strchr(" \t\r\n", text->data[at]))
-        at++;
-    if (at == text->length) {
-        if (at >= MARK_SIZE) /* else it may be a part of the mark */
-            text_reset(text);
-        return BODY_UNKNOWN;
-    }
-    text->length -= at;
-    memmove(text->data, text->data + at, text->length + 1);
-    switch (text->data[0]) {
-    case '{':
-    case '[':
-        return BODY_DOCUMENT;
-    case '<':
-        return BODY_PAGE;
-    default:
-        return BODY_EVENTS;
-    }
-}
-
-static void on_event(void *context, const char *data, size_t length)
-{
-    struct http_client *client = context;
-    if (!client->stream->ended)
-        client->wire->decoder_event(client->decoder, data, length);
-}
-
-static void feed(struct http_client *client, const char *data, size_t length)
-{
-    struct error error = ERROR_INIT;
-    if (!sse_feed(&client->sse, data, length, &error))
-        stream_fail(client->stream, &error);
-}
-
-static void collect(struct http_client *client, const char *data, size_t length)
-{
-    struct text *received = &client->received;
-    if (client->body == BODY_ERROR || client->body == BODY_PAGE) {
-        size_t room = ERROR_MOST_BYTES - received->length;
-        text_append(received, data, length < room ? length : room);
-        return;
-    }
-    if (length > DOCUMENT_MOST_BYTES - received->length) {
-        fail(client, ERROR_SERVER, false, "'%s' sent a document of more than %u MiB",
-             host_name(client), DOCUMENT_MOST_BYTES >> 20);
-        return;
-    }
-    text_append(received, data, length);
-    if (received->failed)
-        fail_memory(client);
-}
-
-static void receive(struct http_client *client, const char *data, size_t length)
-{
-    if (client->body == BODY_UNKNOWN && status_of(client) >= 300)
-        client->body = BODY_ERROR;
-    if (client->body == BODY_EVENTS) {
-        feed(client, data, length);
-        return;
-    }
-    collect(client, data, length);
-    if (client->body != BODY_UNKNOWN || client->received.failed)
-        return;
-    client->body = sniff(&client->received);
-    if (client->body == BODY_EVENTS) {
-        feed(client, client->received.data, client->received.length);
-        text_reset(&client->received);
-    }
 }
 
 /* What comes behind the end is taken off the socket all the same: the connection can be used
@@ -183,9 +66,9 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct http_client *client = context;
     size_t length = size * count;
-    if (length && client->stream && !client->stream->ended) {
+    if (length && client->response.stream && !client->response.stream->ended) {
         client->fresh = true;
-        receive(client, data, length);
+        http_response_receive(&client->response, status_of(client), data, length);
     }
     return length;
 }
@@ -198,12 +81,12 @@ static void fail_transfer(struct http_client *client, CURLcode code)
     struct error error = ERROR_INIT;
     const char *detail = client->detail[0] ? client->detail : client->api->easy_strerror(code);
     if (client->received_bytes || status_of(client)) {
-        fail(client, ERROR_STREAM_TRUNCATED, true, "'%s' broke the response off: %s",
-             host_name(client), detail);
+        http_response_fail(&client->response, ERROR_STREAM_TRUNCATED, true,
+                           "'%s' broke the response off: %s", host_name(client), detail);
         return;
     }
     http_error_from_curl(&error, host_name(client), code, detail);
-    stream_fail(client->stream, &error);
+    stream_fail(client->response.stream, &error);
 }
 
 /* ---- one transfer ---- */
@@ -250,47 +133,30 @@ static bool write_request(struct http_client *client, const struct request *requ
     struct text *body = &client->request_body;
     text_reset(body);
     if (!client->wire->write(body, client->client.provider, client->client.model, request, &error))
-        stream_fail(client->stream, &error);
+        stream_fail(client->response.stream, &error);
     else if (body->failed)
-        fail_memory(client);
-    return !has_failed(client);
+        http_response_fail_memory(&client->response);
+    return !http_response_has_failed(&client->response);
 }
 
 static bool begin(struct http_client *client, const struct request *request, struct stream *stream)
 {
     finish_previous(client);
-    client->stream = stream;
-    client->body = BODY_UNKNOWN;
     http_hints_init(&client->hints);
     client->fresh = false;
     client->detail[0] = '\0';
     client->sent_bytes = client->received_bytes = 0;
     client->moved_ms = clock_ms();
-    text_reset(&client->received);
-    sse_init(&client->sse, on_event, client);
-    client->decoder = client->wire->decoder_new(stream);
-    if (!client->decoder)
-        fail_memory(client);
-    if (has_failed(client) || !write_request(client, request))
+    if (!http_response_begin(&client->response, client->wire, host_name(client), stream) ||
+        !write_request(client, request))
         return false;
     client->attached = set_options(client) &&
                        client->api->multi_add_handle(client->multi, client->easy) == CURLM_OK;
     if (!client->attached)
-        fail_memory(client);
+        http_response_fail_memory(&client->response);
     else
         log_debug("POST %s, %zu bytes", client->host.url.data, client->request_body.length);
     return client->attached;
-}
-
-static void end(struct http_client *client)
-{
-    if (client->decoder)
-        client->wire->decoder_free(client->decoder);
-    client->decoder = NULL;
-    sse_release(&client->sse);
-    secret_redact_buffer(client->stream->error.message, sizeof(client->stream->error.message));
-    stream_finish(client->stream);
-    client->stream = NULL;
 }
 
 /* Whether bytes went either way since the last look, counted as they are on the wire. */
@@ -313,7 +179,7 @@ static void settle(struct http_client *client)
     if (!client->fresh)
         return;
     client->fresh = false;
-    stream_settled(client->stream);
+    stream_settled(client->response.stream);
     client->moved_ms = clock_ms();
 }
 
@@ -343,22 +209,16 @@ static void fail_timeout(struct http_client *client, int64_t deadline_ms)
 {
     double seconds = (double)patience_ms(client) / 1000;
     if (deadline_ms >= 0 && clock_ms() >= deadline_ms)
-        fail(client, ERROR_TIMEOUT, false, "the time limit of the run was reached");
+        http_response_fail(&client->response, ERROR_TIMEOUT, false,
+                           "the time limit of the run was reached");
     else if (!client->received_bytes)
-        fail(client, ERROR_TIMEOUT, true,
-             "'%s' sent nothing for %g s; --first-byte-timeout sets the limit", host_name(client),
-             seconds);
-    else if (client->stream->stop == STOP_UNKNOWN)
-        fail(client, ERROR_TIMEOUT, true,
-             "'%s' sent nothing more for %g s; --idle-timeout sets the limit", host_name(client),
-             seconds);
-}
-
-/* Whether what may still come is of no interest. */
-static bool is_enough(const struct http_client *client)
-{
-    bool is_prose = client->body == BODY_ERROR || client->body == BODY_PAGE;
-    return client->stream->ended || (is_prose && client->received.length == ERROR_MOST_BYTES);
+        http_response_fail(&client->response, ERROR_TIMEOUT, true,
+                           "'%s' sent nothing for %g s; --first-byte-timeout sets the limit",
+                           host_name(client), seconds);
+    else if (client->response.stream->stop == STOP_UNKNOWN)
+        http_response_fail(&client->response, ERROR_TIMEOUT, true,
+                           "'%s' sent nothing more for %g s; --idle-timeout sets the limit",
+                           host_name(client), seconds);
 }
 
 /* Whether libcurl is done with the transfer; *code tells how it ended. */
@@ -381,11 +241,11 @@ static CURLcode transfer(struct http_client *client, struct cancel *cancel, int6
     while (client->api->multi_perform(client->multi, &running) == CURLM_OK) {
         observe(client);
         settle(client);
-        if (is_enough(client) || is_done(client, &code))
+        if (http_response_is_enough(&client->response) || is_done(client, &code))
             return code;
         int left_ms = time_left(client, deadline_ms);
         if (cancel_requested(cancel))
-            fail(client, ERROR_CANCELLED, false, "cancelled");
+            http_response_fail(&client->response, ERROR_CANCELLED, false, "cancelled");
         else if (!left_ms)
             fail_timeout(client, deadline_ms);
         else if (client->api->multi_poll(client->multi, &wait, wait.fd >= 0, left_ms, NULL) ==
@@ -398,49 +258,17 @@ static CURLcode transfer(struct http_client *client, struct cancel *cancel, int6
     return CURLE_OUT_OF_MEMORY;
 }
 
-/* The bytes are complete, or as many as are needed. */
-static void complete(struct http_client *client)
-{
-    struct error error = ERROR_INIT;
-    const struct text *received = &client->received;
-    switch (client->body) {
-    case BODY_EVENTS:
-        if (!client->stream->ended && !sse_end(&client->sse, &error))
-            stream_fail(client->stream, &error);
-        break;
-    case BODY_DOCUMENT:
-        client->wire->decoder_whole(client->decoder, received->data, received->length);
-        break;
-    case BODY_PAGE:
-        fail(client, ERROR_BAD_REQUEST, false, "'%s' answered with a web page; check the base URL",
-             host_name(client));
-        break;
-    case BODY_UNKNOWN:
-    case BODY_ERROR:
-        fail(client, ERROR_STREAM_TRUNCATED, true, "'%s' sent an empty response",
-             host_name(client));
-        break;
-    }
-    if (!has_failed(client))
-        client->wire->decoder_end(client->decoder);
-}
-
 static void conclude(struct http_client *client, CURLcode code)
 {
-    struct error error = ERROR_INIT;
+    struct http_response *response = &client->response;
     int status = status_of(client);
     log_debug("HTTP status %d, %lld bytes of body", status, (long long)client->received_bytes);
-    if (has_failed(client))
+    if (http_response_has_failed(response))
         return;
-    if (status >= 300) {
-        http_error_from_status(&error, host_name(client), status, &client->hints,
-                               &client->received);
-        stream_fail(client->stream, &error);
-    } else if (code != CURLE_OK && client->stream->stop == STOP_UNKNOWN) {
+    if (code != CURLE_OK && status < 300 && response->stream->stop == STOP_UNKNOWN)
         fail_transfer(client, code);
-    } else {
-        complete(client);
-    }
+    else
+        http_response_conclude(response, status, &client->hints);
 }
 
 static void http_attempt(struct client *base, const struct request *request, struct stream *stream,
@@ -449,7 +277,7 @@ static void http_attempt(struct client *base, const struct request *request, str
     struct http_client *client = of(base);
     if (begin(client, request, stream))
         conclude(client, transfer(client, cancel, deadline_ms));
-    end(client);
+    http_response_end(&client->response);
 }
 
 static void http_prepare(struct client *base, const struct request *request)
@@ -475,7 +303,7 @@ static void http_free(struct client *base)
         api->multi_cleanup(client->multi);
     http_host_release(&client->host);
     text_release(&client->request_body);
-    text_release(&client->received);
+    http_response_release(&client->response);
     free(client->client.provider);
     free(client->client.model);
     free(client);
