@@ -1,7 +1,7 @@
 /*
  * bare_curl - what mortise is measured against: the same work in one small program.
  *
- *     bare_curl [--tools N] [--keep-tools] BASE_URL PROMPT...
+ *     bare_curl [--format NAME] [--ca FOLDER] [--tools N] [--keep-tools] BASE_URL PROMPT
  *
  * Asks, shows the answer as it comes, runs the tools that the model calls, and asks again, in
  * the way of somebody who knows libcurl and jansson and needs nothing else: one kept
@@ -10,7 +10,11 @@
  * limits, retries, checks of arguments or tidy errors: what those cost is what is measured.
  *
  * --tools N offers N tools, as many plugins of bench_plugin.c would.  --keep-tools writes them
- * as text once and copies that: what their bytes cost, and no more.
+ * as text once and copies that: what their bytes cost, and no more.  --ca trusts the certificates
+ * that are found in the folder by their hash, and reads no bundle.
+ *
+ * --format is one of chat, responses, anthropic and gemini.  Without tools the format is what is
+ * read: the request is that of Chat, which the server does not look at.
  */
 #include <curl/curl.h>
 #include <jansson.h>
@@ -19,19 +23,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CALLS = 16 };
+#include "bench_buffer.h"
 
-struct buffer {
-    char *data;
-    size_t length, capacity;
-};
+enum { MOST_CALLS = 16 };
 
 struct call {
     char *id, *name;
     struct buffer arguments;
 };
 
+struct chat;
+
+/* How one of the formats says it. */
+struct format {
+    const char *name;
+    const char *path;
+    void (*take)(struct chat *chat, const json_t *event);
+};
+
 struct chat {
+    const struct format *format;
     CURL *easy;
     CURLM *multi;
     json_t *request;  /* everything that is sent … */
@@ -50,19 +61,6 @@ static void die(const char *what, const char *why)
 {
     fprintf(stderr, "bare_curl: %s: %s\n", what, why);
     exit(1);
-}
-
-static void append(struct buffer *buffer, const char *data, size_t length)
-{
-    if (buffer->length + length >= buffer->capacity) {
-        buffer->capacity = (buffer->length + length + 256) * 2;
-        buffer->data = realloc(buffer->data, buffer->capacity);
-        if (!buffer->data)
-            die("append", "no memory");
-    }
-    memcpy(buffer->data + buffer->length, data, length);
-    buffer->length += length;
-    buffer->data[buffer->length] = '\0';
 }
 
 /* ---- the response ---- */
@@ -84,14 +82,73 @@ static void take_call(struct chat *chat, const json_t *delta)
     if (name && !call->name)
         call->name = strdup(json_string_value(name));
     if (arguments)
-        append(&call->arguments, json_string_value(arguments), json_string_length(arguments));
+        buffer_append(&call->arguments, json_string_value(arguments),
+                      json_string_length(arguments));
 }
+
+static void show(struct chat *chat, const json_t *text)
+{
+    if (json_string_length(text) == 0)
+        return;
+    fwrite(json_string_value(text), 1, json_string_length(text), stdout);
+    buffer_append(&chat->text, json_string_value(text), json_string_length(text));
+}
+
+static void take_chat(struct chat *chat, const json_t *event)
+{
+    size_t i;
+    json_t *call;
+    const json_t *choice = json_array_get(json_object_get(event, "choices"), 0);
+    const json_t *delta = json_object_get(choice, "delta");
+    show(chat, json_object_get(delta, "content"));
+    json_array_foreach (json_object_get(delta, "tool_calls"), i, call)
+        take_call(chat, call);
+}
+
+static bool is_type(const json_t *event, const char *name)
+{
+    const char *type = json_string_value(json_object_get(event, "type"));
+    return type && strcmp(type, name) == 0;
+}
+
+static void take_responses(struct chat *chat, const json_t *event)
+{
+    if (is_type(event, "response.output_text.delta"))
+        show(chat, json_object_get(event, "delta"));
+    else if (is_type(event, "response.completed"))
+        chat->done = true;
+}
+
+static void take_anthropic(struct chat *chat, const json_t *event)
+{
+    if (is_type(event, "content_block_delta"))
+        show(chat, json_object_get(json_object_get(event, "delta"), "text"));
+    else if (is_type(event, "message_stop"))
+        chat->done = true;
+}
+
+static void take_gemini(struct chat *chat, const json_t *event)
+{
+    size_t i;
+    json_t *part;
+    const json_t *candidate = json_array_get(json_object_get(event, "candidates"), 0);
+    const json_t *content = json_object_get(candidate, "content");
+    json_array_foreach (json_object_get(content, "parts"), i, part)
+        show(chat, json_object_get(part, "text"));
+    if (json_object_get(candidate, "finishReason"))
+        chat->done = true;
+}
+
+static const struct format formats[] = {
+    {"chat", "/chat/completions", take_chat},
+    {"responses", "/responses", take_responses},
+    {"anthropic", "/messages", take_anthropic},
+    {"gemini", "/models/bench:streamGenerateContent?alt=sse", take_gemini},
+};
 
 static void take_event(struct chat *chat, const char *data, size_t length)
 {
     json_error_t error;
-    size_t i;
-    json_t *call;
     if (length == 6 && memcmp(data, "[DONE]", 6) == 0) {
         chat->done = true;
         return;
@@ -99,15 +156,7 @@ static void take_event(struct chat *chat, const char *data, size_t length)
     json_t *event = json_loadb(data, length, 0, &error);
     if (!event)
         die("event", error.text);
-    const json_t *choice = json_array_get(json_object_get(event, "choices"), 0);
-    const json_t *delta = json_object_get(choice, "delta");
-    const json_t *content = json_object_get(delta, "content");
-    if (json_string_length(content) > 0) {
-        fwrite(json_string_value(content), 1, json_string_length(content), stdout);
-        append(&chat->text, json_string_value(content), json_string_length(content));
-    }
-    json_array_foreach (json_object_get(delta, "tool_calls"), i, call)
-        take_call(chat, call);
+    chat->format->take(chat, event);
     json_decref(event);
 }
 
@@ -127,7 +176,7 @@ static size_t on_bytes(char *data, size_t size, size_t count, void *context)
     const char *at = data;
     while ((newline = memchr(at, '\n', (size_t)(end - at)))) {
         if (chat->line.length > 0) {
-            append(&chat->line, at, (size_t)(newline - at));
+            buffer_append(&chat->line, at, (size_t)(newline - at));
             take_line(chat, chat->line.data, chat->line.length);
             chat->line.length = 0;
         } else {
@@ -136,7 +185,7 @@ static size_t on_bytes(char *data, size_t size, size_t count, void *context)
         at = newline + 1;
     }
     if (at < end)
-        append(&chat->line, at, (size_t)(end - at));
+        buffer_append(&chat->line, at, (size_t)(end - at));
     return size * count;
 }
 
@@ -256,11 +305,11 @@ static json_t *make_tools(long count)
 
 /* ---- the program ---- */
 
-static struct curl_slist *set_up(struct chat *chat, const char *base_url)
+static struct curl_slist *set_up(struct chat *chat, const char *base_url, const char *ca_folder)
 {
     char url[512], key[512];
     const char *secret = getenv("OPENAI_API_KEY");
-    snprintf(url, sizeof(url), "%s/chat/completions", base_url);
+    snprintf(url, sizeof(url), "%s%s", base_url, chat->format->path);
     snprintf(key, sizeof(key), "Authorization: Bearer %s", secret ? secret : "");
     curl_global_init(CURL_GLOBAL_DEFAULT);
     chat->easy = curl_easy_init();
@@ -278,6 +327,10 @@ static struct curl_slist *set_up(struct chat *chat, const char *base_url)
     curl_easy_setopt(chat->easy, CURLOPT_CONNECTTIMEOUT, 20L);
     curl_easy_setopt(chat->easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(chat->easy, CURLOPT_WRITEDATA, chat);
+    if (ca_folder) {
+        curl_easy_setopt(chat->easy, CURLOPT_CAINFO, NULL);
+        curl_easy_setopt(chat->easy, CURLOPT_CAPATH, ca_folder);
+    }
     return headers;
 }
 
@@ -291,26 +344,54 @@ static void offer_tools(struct chat *chat, long count, bool keep)
     json_decref(tools);
 }
 
-int main(int argc, char **argv)
+struct options {
+    const struct format *format;
+    const char *ca_folder;
+    long tools;
+    bool keep_tools;
+    const char *base_url, *prompt;
+};
+
+static const struct format *find_format(const char *name)
 {
-    struct chat chat = {0};
-    long tools = 0;
-    bool keep = false;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+        if (strcmp(name, formats[i].name) == 0)
+            return &formats[i];
+    die("unknown format", name);
+    return NULL;
+}
+
+static struct options read_options(int argc, char **argv)
+{
+    struct options options = {.format = &formats[0]};
     int i = 1;
-    for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
+    for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i++) {
         if (strcmp(argv[i], "--keep-tools") == 0)
-            keep = true;
-        else if (strcmp(argv[i], "--tools") == 0 && i + 1 < argc)
-            tools = strtol(argv[++i], NULL, 10);
+            options.keep_tools = true;
+        else if (strcmp(argv[i], "--tools") == 0)
+            options.tools = strtol(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--ca") == 0)
+            options.ca_folder = argv[++i];
+        else if (strcmp(argv[i], "--format") == 0)
+            options.format = find_format(argv[++i]);
     }
     if (argc - i != 2)
-        die("usage", "bare_curl [--tools N] [--keep-tools] BASE_URL PROMPT");
+        die("usage", "bare_curl [--format NAME] [--ca FOLDER] [--tools N] [--keep-tools] "
+                     "BASE_URL PROMPT");
+    options.base_url = argv[i];
+    options.prompt = argv[i + 1];
+    return options;
+}
 
-    struct curl_slist *headers = set_up(&chat, argv[i]);
-    chat.messages = json_pack("[{s:s, s:s}]", "role", "user", "content", argv[i + 1]);
+int main(int argc, char **argv)
+{
+    struct options options = read_options(argc, argv);
+    struct chat chat = {.format = options.format};
+    struct curl_slist *headers = set_up(&chat, options.base_url, options.ca_folder);
+    chat.messages = json_pack("[{s:s, s:s}]", "role", "user", "content", options.prompt);
     chat.request = json_pack("{s:s, s:b, s:{s:b}}", "model", "bench", "stream", 1, "stream_options",
                              "include_usage", 1);
-    offer_tools(&chat, tools, keep);
+    offer_tools(&chat, options.tools, options.keep_tools);
     json_object_set_new(chat.request, "messages", chat.messages);
 
     ask(&chat);

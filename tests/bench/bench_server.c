@@ -1,20 +1,25 @@
 /*
  * bench_server - a model's server that costs nothing and looks at its clock.
  *
- *     bench_server            prints {"port": N} and serves on 127.0.0.1 until its input ends
+ *     bench_server FOLDER     prints {"port": N, "tls_port": N} and serves on 127.0.0.1 until its
+ *                             input ends; the certificate is in the folder (bench_tls.h)
  *
- * It speaks HTTP/1.1 with kept connections and answers in the streamed form of OpenAI's Chat
- * Completions.  The first part of the path says how, so that one server does for all runs:
+ * It speaks HTTP/1.1 with kept connections and answers in the streamed form of the format that
+ * the path belongs to (bench_answers.h).  The first part of the path says what, so that one
+ * server does for all runs:
  *
  *     /text-N/v1/chat/completions     an answer of N small deltas
  *     /burst-N/…                      the same in large writes: the client wakes up rarely
- *     /calls-N/…                      a tool call, until the request holds N tool results; then
+ *     /line-N/…                       an answer of one delta of N kilobytes
+ *     /bulk-N/…                       N kilobytes of events, of which little is text
+ *     /calls-N/v1/chat/completions    a tool call, until the request holds N tool results; then
  *                                     a short answer.  The tool is the first one offered
  *
  * When a connection is closed, one line of JSON tells what happened on it.  Times are
  * CLOCK_MONOTONIC in nanoseconds, so that they compare with those of other processes:
  *
- *     {"accepted": T, "requests": [{"received": T, "answered": T, "body_bytes": N}, …]}
+ *     {"accepted": T, "requests": [{"received": T, "answered": T, "body_bytes": N,
+ *                                   "answer_bytes": N}, …]}
  *
  * `received`: the last byte of the request was read.  `answered`: the last byte of the
  * response was written.  One thread for each connection; all memory is the connection's.
@@ -36,20 +41,25 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_REQUESTS = 256, BURST_BYTES = 16384, OUT_BYTES = BURST_BYTES + 4096 };
+#include "bench_answers.h"
+#include "bench_tls.h"
+
+enum { MOST_REQUESTS = 256, BURST_BYTES = 16384, PADDING_BYTES = 1000 };
 
 struct stamp {
     int64_t received_ns, answered_ns;
-    size_t body_bytes;
+    size_t body_bytes, answer_bytes;
 };
 
 struct connection {
     int fd;
+    SSL *tls; /* NULL: it is a plain one */
     int64_t accepted_ns;
     char *in; /* what was read and not yet dropped; ends with NUL */
     size_t in_length, in_capacity;
-    char out[OUT_BYTES];
-    size_t out_length;
+    struct buffer events; /* what the answer says next … */
+    struct buffer out;    /* … and what is to be sent, in chunks */
+    size_t sent_bytes;    /* of this answer */
     bool failed;
     struct stamp stamps[MOST_REQUESTS];
     size_t count;
@@ -59,6 +69,7 @@ struct connection {
 struct request {
     char scenario[32];
     long amount;
+    const struct answer_format *format;
     const char *body;
     size_t body_length, whole_length;
 };
@@ -80,44 +91,43 @@ static void *need(void *memory)
 
 /* ---- writing ---- */
 
+static ssize_t send_some(struct connection *connection, const char *data, size_t length)
+{
+    if (!connection->tls)
+        return send(connection->fd, data, length, 0);
+    size_t sent = 0;
+    return SSL_write_ex(connection->tls, data, length, &sent) ? (ssize_t)sent : -1;
+}
+
 static void flush(struct connection *connection)
 {
+    struct buffer *out = &connection->out;
     size_t sent = 0;
-    while (sent < connection->out_length && !connection->failed) {
-        ssize_t n = send(connection->fd, connection->out + sent, connection->out_length - sent, 0);
+    while (sent < out->length && !connection->failed) {
+        ssize_t n = send_some(connection, out->data + sent, out->length - sent);
         if (n > 0)
             sent += (size_t)n;
-        else if (errno != EINTR)
+        else if (connection->tls || errno != EINTR)
             connection->failed = true;
     }
-    connection->out_length = 0;
+    connection->sent_bytes += sent;
+    out->length = 0;
 }
 
-static void put(struct connection *connection, const char *data, size_t length)
+/* What was said becomes a chunk.  It is sent once as much as `held_bytes` waits. */
+static void put_chunk(struct connection *connection, size_t held_bytes)
 {
-    if (connection->out_length + length > OUT_BYTES)
+    char size[32];
+    int length = snprintf(size, sizeof(size), "%zx\r\n", connection->events.length);
+    if (connection->events.length > 0) {
+        buffer_append(&connection->out, size, (size_t)length);
+        buffer_append(&connection->out, connection->events.data, connection->events.length);
+        buffer_append(&connection->out, "\r\n", 2);
+    }
+    connection->events.length = 0;
+    if (connection->out.length >= held_bytes)
         flush(connection);
-    memcpy(connection->out + connection->out_length, data, length);
-    connection->out_length += length;
 }
-
-/* One event as one chunk. */
-static void put_event(struct connection *connection, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void put_event(struct connection *connection, const char *format, ...)
-{
-    char event[1024], chunk[1100];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(event, sizeof(event), format, arguments);
-    va_end(arguments);
-    length = snprintf(chunk, sizeof(chunk), "%x\r\ndata: %s\n\n\r\n", (unsigned)length + 8, event);
-    put(connection, chunk, (size_t)length);
-}
-
-#define CHUNK_HEAD                                                                                 \
-    "{\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"      \
-    "\"model\":\"bench\",\"choices\":"
 
 static void put_head(struct connection *connection)
 {
@@ -125,61 +135,72 @@ static void put_head(struct connection *connection)
                                "Content-Type: text/event-stream; charset=utf-8\r\n"
                                "Cache-Control: no-cache\r\n"
                                "Transfer-Encoding: chunked\r\n\r\n";
-    put(connection, head, sizeof(head) - 1);
-    put_event(connection, CHUNK_HEAD "[{\"index\":0,\"delta\":{\"role\":\"assistant\","
-                                     "\"content\":\"\"},\"finish_reason\":null}]}");
-    flush(connection);
+    connection->sent_bytes = 0;
+    buffer_append(&connection->out, head, sizeof(head) - 1);
 }
 
 /* What ends a response goes out in one piece: a client may go on at any part of it. */
-static void put_end(struct connection *connection, const char *finish_reason)
+static void put_end(struct connection *connection)
 {
-    put_event(connection, CHUNK_HEAD "[{\"index\":0,\"delta\":{},\"finish_reason\":\"%s\"}]}",
-              finish_reason);
-    put_event(connection, CHUNK_HEAD "[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,"
-                                     "\"total_tokens\":120}}");
-    put_event(connection, "[DONE]");
-    put(connection, "0\r\n\r\n", 5);
+    put_chunk(connection, SIZE_MAX);
+    buffer_append(&connection->out, "0\r\n\r\n", 5);
     flush(connection);
 }
 
 /* ---- the answers ---- */
 
-static void answer_text(struct connection *connection, long deltas, size_t held_bytes)
+static void answer_text(struct connection *connection, const struct answer_format *format,
+                        long deltas, size_t held_bytes)
 {
-    static const char *const words[] = {"The ",  "answer ", "is ",  "written ",
-                                        "word ", "by ",     "word", ".\\n"};
+    struct answer answer;
+    answer_begin(&answer, format, &connection->events);
+    put_chunk(connection, 0);
     for (long i = 0; i < deltas && !connection->failed; i++) {
-        put_event(connection,
-                  CHUNK_HEAD "[{\"index\":0,\"delta\":{\"content\":\"%s\"},"
-                             "\"logprobs\":null,\"finish_reason\":null}]}",
-                  words[i % 8]);
-        if (connection->out_length >= held_bytes)
-            flush(connection);
+        answer_delta(&answer, answer_word((size_t)i));
+        put_chunk(connection, held_bytes);
     }
-    put_end(connection, "stop");
+    answer_end(&answer);
+    put_end(connection);
+}
+
+static void answer_line(struct connection *connection, const struct answer_format *format,
+                        long kilobytes)
+{
+    struct answer answer;
+    struct buffer text = {0};
+    for (size_t i = 0; text.length < (size_t)kilobytes * 1000; i++)
+        buffer_append(&text, answer_word(i), strlen(answer_word(i)));
+    answer_begin(&answer, format, &connection->events);
+    answer_delta(&answer, text.data);
+    put_chunk(connection, 0);
+    answer_end(&answer);
+    put_end(connection);
+    free(text.data);
+}
+
+static void answer_bulk(struct connection *connection, const struct answer_format *format,
+                        long kilobytes)
+{
+    struct answer answer;
+    answer_begin(&answer, format, &connection->events);
+    put_chunk(connection, 0);
+    for (size_t i = 0; connection->sent_bytes < (size_t)kilobytes * 1000 && !connection->failed;
+         i++) {
+        answer_padded(&answer, answer_word(i), PADDING_BYTES);
+        put_chunk(connection, BURST_BYTES);
+    }
+    answer_end(&answer);
+    put_end(connection);
 }
 
 static void answer_call(struct connection *connection, long number, const char *tool)
 {
-    char count[32]; /* another one in each turn: the same call for ever would end the run */
-    const char *const fragments[] = {"{\\\"text\\\":", "\\\"hello\\\"", count,
-                                     ",\\\"loud\\\":true}"};
-    snprintf(count, sizeof(count), ",\\\"count\\\":%ld", number % 10);
-    put_event(connection,
-              CHUNK_HEAD "[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
-                         "\"id\":\"call_bench_%04ld\",\"type\":\"function\",\"function\":"
-                         "{\"name\":\"%s\",\"arguments\":\"\"}}]},\"finish_reason\":null}]}",
-              number, tool);
-    flush(connection);
-    for (size_t i = 0; i < sizeof(fragments) / sizeof(*fragments); i++) {
-        put_event(connection,
-                  CHUNK_HEAD "[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
-                             "\"function\":{\"arguments\":\"%s\"}}]},\"finish_reason\":null}]}",
-                  fragments[i]);
-        flush(connection);
+    for (int part = 0; part < ANSWER_CALL_PARTS; part++) {
+        answer_call_part(&connection->events, part, number, tool);
+        if (part + 1 < ANSWER_CALL_PARTS)
+            put_chunk(connection, 0);
     }
-    put_end(connection, "tool_calls");
+    put_end(connection);
 }
 
 static long count_results(const struct request *request)
@@ -200,24 +221,39 @@ static void find_tool(const struct request *request, char name[65])
     snprintf(name, 65, "%.*s", at ? (int)strcspn(at + 20, "\"") : 7, at ? at + 20 : "no_tool");
 }
 
+static bool is(const struct request *request, const char *scenario)
+{
+    return strcmp(request->scenario, scenario) == 0;
+}
+
 static void answer(struct connection *connection, const struct request *request)
 {
     put_head(connection);
-    if (strcmp(request->scenario, "calls") == 0) {
-        long results = count_results(request);
+    if (is(request, "calls") && count_results(request) < request->amount) {
         char tool[65];
         find_tool(request, tool);
-        if (results < request->amount)
-            answer_call(connection, results + 1, tool);
-        else
-            answer_text(connection, 8, 0);
+        answer_call(connection, count_results(request) + 1, tool);
+    } else if (is(request, "calls")) {
+        answer_text(connection, request->format, 8, 0);
+    } else if (is(request, "line")) {
+        answer_line(connection, request->format, request->amount);
+    } else if (is(request, "bulk")) {
+        answer_bulk(connection, request->format, request->amount);
     } else {
-        bool burst = strcmp(request->scenario, "burst") == 0;
-        answer_text(connection, request->amount, burst ? BURST_BYTES : 0);
+        answer_text(connection, request->format, request->amount,
+                    is(request, "burst") ? BURST_BYTES : 0);
     }
 }
 
 /* ---- reading ---- */
+
+static ssize_t receive_some(struct connection *connection, char *data, size_t room)
+{
+    if (!connection->tls)
+        return recv(connection->fd, data, room, 0);
+    size_t received = 0;
+    return SSL_read_ex(connection->tls, data, room, &received) ? (ssize_t)received : 0;
+}
 
 static bool read_more(struct connection *connection)
 {
@@ -228,7 +264,7 @@ static bool read_more(struct connection *connection)
     size_t room = connection->in_capacity - connection->in_length - 1;
     ssize_t n;
     do
-        n = recv(connection->fd, connection->in + connection->in_length, room, 0);
+        n = receive_some(connection, connection->in + connection->in_length, room);
     while (n < 0 && errno == EINTR);
     if (n <= 0)
         return false;
@@ -241,7 +277,11 @@ static bool read_more(struct connection *connection)
 static bool parse_head(struct request *request, const char *head, const char *end)
 {
     size_t body_length = 0;
-    if (sscanf(head, "POST /%31[a-z]-%ld/", request->scenario, &request->amount) != 2)
+    int path = 0;
+    if (sscanf(head, "POST %n/%31[a-z]-%ld/", &path, request->scenario, &request->amount) != 2)
+        return false;
+    request->format = answer_format_of_path(head + path);
+    if (!request->format)
         return false;
     for (const char *line = strstr(head, "\r\n"); line && line < end;
          line = strstr(line + 2, "\r\n"))
@@ -282,18 +322,53 @@ static void report(const struct connection *connection)
     flockfile(stdout);
     printf("{\"accepted\": %lld, \"requests\": [", (long long)connection->accepted_ns);
     for (size_t i = 0; i < connection->count; i++)
-        printf("%s{\"received\": %lld, \"answered\": %lld, \"body_bytes\": %zu}", i ? ", " : "",
-               (long long)connection->stamps[i].received_ns,
-               (long long)connection->stamps[i].answered_ns, connection->stamps[i].body_bytes);
+        printf("%s{\"received\": %lld, \"answered\": %lld, \"body_bytes\": %zu, "
+               "\"answer_bytes\": %zu}",
+               i ? ", " : "", (long long)connection->stamps[i].received_ns,
+               (long long)connection->stamps[i].answered_ns, connection->stamps[i].body_bytes,
+               connection->stamps[i].answer_bytes);
     printf("]}\n");
     fflush(stdout);
     funlockfile(stdout);
 }
 
+/* Where clients come from. */
+struct door {
+    int listener;
+    unsigned port;
+    SSL_CTX *tls; /* NULL: plain */
+};
+
+struct visit {
+    int fd;
+    SSL_CTX *tls;
+    int64_t accepted_ns;
+};
+
+static void close_connection(struct connection *connection)
+{
+    if (connection->tls)
+        SSL_free(connection->tls);
+    close(connection->fd);
+    report(connection);
+    free(connection->in);
+    free(connection->events.data);
+    free(connection->out.data);
+    free(connection);
+}
+
 static void *serve(void *argument)
 {
-    struct connection *connection = argument;
+    struct visit *visit = argument;
+    struct connection *connection = need(calloc(1, sizeof(*connection)));
     struct request request;
+    connection->fd = visit->fd;
+    connection->accepted_ns = visit->accepted_ns;
+    if (visit->tls) {
+        connection->tls = bench_tls_accept(visit->tls, visit->fd);
+        connection->failed = !connection->tls;
+    }
+    free(visit);
     while (connection->count < MOST_REQUESTS && !connection->failed &&
            read_request(connection, &request)) {
         struct stamp *stamp = &connection->stamps[connection->count++];
@@ -301,59 +376,64 @@ static void *serve(void *argument)
         stamp->body_bytes = request.body_length;
         answer(connection, &request);
         stamp->answered_ns = now_ns();
+        stamp->answer_bytes = connection->sent_bytes;
         drop_request(connection, &request);
     }
-    close(connection->fd);
-    report(connection);
-    free(connection->in);
-    free(connection);
+    close_connection(connection);
     return NULL;
-}
-
-static int listen_here(struct sockaddr_in *address)
-{
-    socklen_t length = sizeof(*address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    *address =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (fd < 0 || bind(fd, (struct sockaddr *)address, sizeof(*address)) != 0 ||
-        listen(fd, 64) != 0 || getsockname(fd, (struct sockaddr *)address, &length) != 0) {
-        perror("bench_server");
-        exit(1);
-    }
-    return fd;
 }
 
 static void *accept_all(void *argument)
 {
-    int listener = *(int *)argument, on = 1;
+    const struct door *door = argument;
+    int on = 1;
     for (;;) {
-        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        int fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             continue;
-        struct connection *connection = need(calloc(1, sizeof(*connection)));
+        struct visit *visit = need(malloc(sizeof(*visit)));
         pthread_t thread;
-        connection->accepted_ns = now_ns();
-        connection->fd = fd;
+        *visit = (struct visit){.fd = fd, .tls = door->tls, .accepted_ns = now_ns()};
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-        if (pthread_create(&thread, NULL, serve, connection) != 0)
+        if (pthread_create(&thread, NULL, serve, visit) != 0)
             need(NULL);
         pthread_detach(thread);
     }
     return NULL;
 }
 
-int main(void)
+static void open_door(struct door *door)
 {
-    struct sockaddr_in address;
     pthread_t thread;
-    char byte;
-    signal(SIGPIPE, SIG_IGN);
-    int listener = listen_here(&address);
-    printf("{\"port\": %u}\n", (unsigned)ntohs(address.sin_port));
-    fflush(stdout);
-    if (pthread_create(&thread, NULL, accept_all, &listener) != 0)
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    door->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (door->listener < 0 ||
+        bind(door->listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        listen(door->listener, 64) != 0 ||
+        getsockname(door->listener, (struct sockaddr *)&address, &length) != 0) {
+        perror("bench_server");
+        exit(1);
+    }
+    door->port = ntohs(address.sin_port);
+    if (pthread_create(&thread, NULL, accept_all, door) != 0)
         need(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct door plain = {0}, secure = {0};
+    char byte;
+    if (argc != 2) {
+        fputs("usage: bench_server FOLDER\n", stderr);
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    secure.tls = bench_tls_new(argv[1]);
+    open_door(&plain);
+    open_door(&secure);
+    printf("{\"port\": %u, \"tls_port\": %u}\n", plain.port, secure.port);
+    fflush(stdout);
     while (read(STDIN_FILENO, &byte, 1) > 0)
         ;
     return 0;

@@ -19,184 +19,22 @@ same on a busy machine.
 import argparse
 import json
 import os
-import re
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
+from bench import FORMATS, Bench, Failure, Table, in_turns, ms
+
 ATTEMPTS = 3
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOL_TURNS = 20
 DELTAS = 20000
-
-
-class Failure(Exception):
-    pass
-
-
-# ---- the programs --------------------------------------------------------------------------
-
-
-class Bench:
-    """Where everything is, the server, and one way to run a program."""
-
-    def __init__(self, build, programs, scratch, quick):
-        self.mortise = os.path.join(build, "bin", "mortise")
-        self.programs = programs
-        self.scratch = scratch
-        self.quick = quick
-        self.output = os.path.join(scratch, "output")
-        self.environment = {"PATH": os.environ.get("PATH", ""), "OPENAI_API_KEY": "bench-key",
-                            "HOME": os.path.join(scratch, "home")}
-        os.mkdir(self.environment["HOME"])
-        self.server = subprocess.Popen([self.program("bench_server")], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, text=True)
-        self.port = json.loads(self.server.stdout.readline())["port"]
-
-    def close(self):
-        self.server.stdin.close()
-        self.server.wait()
-
-    def program(self, name):
-        return os.path.join(self.programs, name)
-
-    def times(self, count):
-        return max(count // 5, 3) if self.quick else count
-
-    def url(self, scenario):
-        return f"http://127.0.0.1:{self.port}/{scenario}/v1"
-
-    def launch(self, command):
-        done = subprocess.run([self.program("launch"), self.output, *command], cwd=self.scratch,
-                              env=self.environment, capture_output=True, text=True)
-        figures = json.loads(done.stdout) if done.returncode == 0 else {"status": "none"}
-        if figures["status"] != 0:
-            raise Failure(f"'{' '.join(command)}' ended with status {figures['status']}: "
-                          f"{done.stderr.strip()}")
-        return figures
-
-    def ask(self, command, requests=1):
-        """One conversation: launch()'s figures, what was printed, what the server saw."""
-        figures = self.launch(command)
-        with open(self.output, encoding="utf-8") as file:
-            figures["output"] = file.read()
-        seen = json.loads(self.server.stdout.readline())
-        if len(seen["requests"]) != requests:
-            raise Failure(f"'{' '.join(command)}' made {len(seen['requests'])} requests on one "
-                          f"connection, not {requests}")
-        figures["requests"] = seen["requests"]
-        figures["first_request_ns"] = seen["requests"][0]["received"] - figures["started"]
-        return figures
-
-    def run_mortise(self, scenario, tools=0):
-        plugins = ["-P", self.plugins(tools)] if tools else []
-        return [self.mortise, "run", "-q", "-m", "openai/bench", "--base-url", self.url(scenario),
-                "--no-plugins", *plugins, "Go on."]
-
-    def run_bare(self, scenario, tools=0, keep=False):
-        options = ["--tools", str(tools)] + (["--keep-tools"] if keep else [])
-        return [self.program("bare_curl"), *options, self.url(scenario), "Go on."]
-
-    def list_mortise(self, count):
-        plugins = ["-P", self.plugins(count)] if count else []
-        return [self.mortise, "tools", "list", "--no-plugins", *plugins]
-
-    def instructions(self, command, asks=True):
-        """How many instructions a program takes, all its threads together."""
-        done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-                               *command], cwd=self.scratch, env=self.environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True)
-        if asks:
-            self.server.stdout.readline()
-        counted = re.search(r"Collected : (\d+)", done.stderr)
-        if done.returncode != 0 or not counted:
-            raise Failure(f"'{' '.join(command)}' failed under valgrind: {done.stderr[-500:]}")
-        return int(counted[1])
-
-    def plugins(self, count):
-        """A folder of `count` plugins: copies of one with other digits in its names."""
-        folder = os.path.join(self.scratch, f"plugins-{count}")
-        if os.path.isdir(folder):
-            return folder
-        with open(self.program("bench_plugin.so"), "rb") as file:
-            content = file.read()
-        os.mkdir(folder, 0o755)
-        for number in range(count):
-            digits = b"%04d" % number
-            copy = content.replace(b"bench_tool_0000", b"bench_tool_" + digits)
-            copy = copy.replace(b"bench_plug_0000", b"bench_plug_" + digits)
-            path = os.path.join(folder, f"bench_{number:04}.so")
-            with open(path, "wb") as file:
-                file.write(copy)
-            os.chmod(path, 0o755)
-        return folder
-
-
-def in_turns(repetitions, *runs):
-    """Runs each once without counting, then all of them by turns."""
-    results = [[] for _ in runs]
-    for run in runs:
-        run()
-    for _ in range(repetitions):
-        for run, result in zip(runs, results):
-            result.append(run())
-    return results
-
-
-# ---- the table -----------------------------------------------------------------------------
-
-
-def quarter(values):
-    return sorted(values)[len(values) // 4]
-
-
-class Table:
-    def __init__(self, attempt):
-        self.attempt = attempt
-        self.rows = []
-
-    def add(self, name, unit, ours, bare, limit=None):
-        """Two lists of numbers; the limit is one of their ratio."""
-        row = {"name": name, "unit": unit, "limit": limit, "attempt": self.attempt,
-               "mortise": statistics.median(ours), "mortise_quarter": quarter(ours),
-               "bare": statistics.median(bare), "bare_quarter": quarter(bare)}
-        row["ratio"] = row["mortise"] / row["bare"]
-        row["ratio_quarter"] = row["mortise_quarter"] / row["bare_quarter"]
-        row["over"] = limit is not None and row["ratio"] > limit
-        self.rows.append(row)
-
-    def add_alone(self, name, unit, value, quarter_value, limit):
-        """One number; the limit is one of itself."""
-        self.rows.append({"name": name, "unit": unit, "limit": limit, "attempt": self.attempt,
-                          "mortise": value, "mortise_quarter": quarter_value,
-                          "over": value > limit})
-
-    def over(self):
-        return any(row["over"] for row in self.rows)
-
-    @staticmethod
-    def head():
-        return f"{'':42} {'mortise':>11} {'bare':>11} {'ratio':>7} {'quartile':>9} {'limit':>6}"
-
-    @staticmethod
-    def line(row):
-        unit, alone = row["unit"], "bare" not in row
-        bare = "" if alone else f"{row['bare']:8.2f} {unit}"
-        ratio = "" if alone else f"{row['ratio']:.2f}"
-        low = row["mortise_quarter"] if alone else row["ratio_quarter"]
-        limit = "" if row["limit"] is None else f"{row['limit']:g}" + (f" {unit}" if alone else "")
-        verdict = "" if row["limit"] is None else "OVER" if row["over"] else "ok"
-        if verdict and row["attempt"] > 1:
-            verdict += f" in attempt {row['attempt']}"
-        return (f"{row['name']:42} {row['mortise']:8.2f} {unit:2} {bare:>11} {ratio:>7} "
-                f"{f'({low:.2f})':>9} {limit:>6} {verdict}")
-
-
-def ms(results, key):
-    return [result[key] / 1e6 for result in results]
+LINE_KILOBYTES = (12500, 25000, 50000)
+BULK_KILOBYTES = (10000, 100000)
+# What the way from the bytes of a delta to its event may take beside a parse of its JSON.
+DECODER_LIMITS = {"chat": 1.2, "responses": 1.2, "anthropic": 1.2, "gemini": 1.4}
 
 
 # ---- what is measured ----------------------------------------------------------------------
@@ -227,8 +65,7 @@ def measure_one_shot(bench, table):
     table.add("one-shot: exec to request at the server", "ms", ms(ours, "first_request_ns"),
               ms(bare, "first_request_ns"), 1.2)
     table.add("one-shot: wall time", "ms", ms(ours, "wall_ns"), ms(bare, "wall_ns"), 1.2)
-    table.add("one-shot: peak memory", "MB", [run["peak_kb"] / 1024 for run in ours],
-              [run["peak_kb"] / 1024 for run in bare], 1.3)
+    table.add("one-shot: peak memory", "MB", peak_mb(ours), peak_mb(bare), 1.3)
     ours, bare = in_turns(bench.times(30), lambda: bench.ask(bench.run_mortise(scenario, 20)),
                           lambda: bench.ask(bench.run_bare(scenario, 20)))
     table.add("one-shot: exec to request, 20 plugins", "ms", ms(ours, "first_request_ns"),
@@ -238,6 +75,26 @@ def measure_one_shot(bench, table):
 def check_outputs(ours, bare):
     if ours[0]["output"] != bare[0]["output"]:
         raise Failure("mortise and the bare program print different answers")
+
+
+def check_answers(ours, bare):
+    """Both were sent the same."""
+    mine, other = (results[0]["requests"][0]["answer_bytes"] for results in (ours, bare))
+    if mine != other:
+        raise Failure(f"responses differ: {mine} bytes, and {other} for the bare program")
+
+
+def cpu_ms(results):
+    return [run["cpu_us"] / 1e3 for run in results]
+
+
+def peak_mb(results):
+    return [run["peak_kb"] / 1024 for run in results]
+
+
+def byte_ns(results):
+    """Processor time for each byte of a response."""
+    return [run["cpu_us"] * 1e3 / run["requests"][0]["answer_bytes"] for run in results]
 
 
 def gaps_us(results):
@@ -275,13 +132,85 @@ def measure_turns(bench, table):
 
 def measure_deltas(bench, table):
     """Processor time of a long answer in small pieces, each sent by itself or many at once."""
-    for scenario, name in (("text", "one by one"), ("burst", "in large reads")):
+    for scenario, name, form in (("text", "one by one", "chat"),
+                                 *(("burst", "in large reads", form) for form in FORMATS)):
         scenario = f"{scenario}-{DELTAS}"
-        ours, bare = in_turns(bench.times(20), lambda: bench.ask(bench.run_mortise(scenario)),
-                              lambda: bench.ask(bench.run_bare(scenario)))
+        ours, bare = in_turns(bench.times(20),
+                              lambda: bench.ask(bench.run_mortise(scenario, form=form)),
+                              lambda: bench.ask(bench.run_bare(scenario, form=form)))
         check_outputs(ours, bare)
-        table.add(f"stream: {DELTAS} deltas {name}, CPU", "ms",
-                  [run["cpu_us"] / 1e3 for run in ours], [run["cpu_us"] / 1e3 for run in bare], 1.5)
+        check_answers(ours, bare)
+        table.add(f"stream: {DELTAS} deltas {name}, {form}", "ms", cpu_ms(ours), cpu_ms(bare), 1.5)
+
+
+def wall_turns_us(results):
+    """From each request to the next: the response, and what is done with it."""
+    turns = []
+    for result in results:
+        requests = result["requests"]
+        turns += [(after["received"] - before["received"]) / 1e3
+                  for before, after in zip(requests, requests[1:])]
+    return turns
+
+
+def cpu_turns_us(long, short, turns):
+    """Processor time of what the long runs do more than the short ones."""
+    between = statistics.median(run["cpu_us"] for run in short)
+    return [(run["cpu_us"] - between) / turns for run in long]
+
+
+def measure_tls(bench, table):
+    """One short answer on a new connection, and turns on one that is kept: were there a second
+    one, ask() would say so."""
+    scenario = "text-20"
+    runs = in_turns(bench.times(60), lambda: bench.ask(bench.run_mortise(scenario, tls=True)),
+                    lambda: bench.ask(bench.run_bare(scenario, tls=True)))
+    check_outputs(*runs)
+    table.add("tls: first connection, exec to request", "ms", ms(runs[0], "first_request_ns"),
+              ms(runs[1], "first_request_ns"), 1.2)
+    table.add("tls: first connection, CPU", "ms", cpu_ms(runs[0]), cpu_ms(runs[1]), 1.2)
+    few, many = TOOL_TURNS, TOOL_TURNS * 4
+
+    def ours(turns):
+        return bench.ask(bench.run_mortise(f"calls-{turns}", 10, tls=True), turns + 1)
+
+    def bare(turns):
+        return bench.ask(bench.run_bare(f"calls-{turns}", 10, keep=True, tls=True), turns + 1)
+
+    runs = in_turns(bench.times(30), lambda: ours(many), lambda: bare(many), lambda: ours(few),
+                    lambda: bare(few))
+    check_bodies(runs[0], runs[1])
+    table.add("tls: a turn on a kept connection, wall time", "us", wall_turns_us(runs[0]),
+              wall_turns_us(runs[1]), 1.1)
+    table.add("tls: a turn on a kept connection, CPU", "us",
+              cpu_turns_us(runs[0], runs[2], many - few),
+              cpu_turns_us(runs[1], runs[3], many - few), 1.1)
+
+
+def measure_big(bench, table):
+    """One event of many megabytes: what a byte of it costs beside a byte of a smaller one, and how
+    much memory all of it takes.  And a response that is long but says little."""
+    for form in FORMATS:
+        runs = in_turns(2,
+                        *(lambda size=size: bench.ask(bench.run_mortise(f"line-{size}", form=form))
+                          for size in LINE_KILOBYTES),
+                        lambda: bench.ask(bench.run_bare(f"line-{LINE_KILOBYTES[-1]}", form=form)),
+                        warm_up=False)
+        bare, small = runs[-1], runs[0]
+        check_outputs(runs[-2], bare)
+        for size, large in zip(LINE_KILOBYTES[1:], runs[1:-1]):
+            table.add(f"big: {size / 1e3:g} MB in a line beside 12.5, {form}", "ns", byte_ns(large),
+                      byte_ns(small), 1.2)
+        table.add(f"big: {size / 1e3:g} MB in a line, CPU, {form}", "ms", cpu_ms(runs[-2]),
+                  cpu_ms(bare), 1.5)
+        table.add(f"big: {size / 1e3:g} MB in a line, memory, {form}", "MB", peak_mb(runs[-2]),
+                  peak_mb(bare), 3)
+    for form in FORMATS:
+        short, long = in_turns(
+            1, *(lambda size=size: bench.ask(bench.run_mortise(f"bulk-{size}", form=form))
+                 for size in BULK_KILOBYTES), warm_up=False)
+        table.add(f"big: memory of 100 MB beside 10, {form}", "MB", peak_mb(long), peak_mb(short),
+                  1.2)
 
 
 def measure_instructions(bench, table):
@@ -297,16 +226,24 @@ def measure_instructions(bench, table):
     def bare_kept(scenario, tools):
         return bench.run_bare(scenario, tools, keep=True)
 
-    scenario = f"burst-{DELTAS}"
+    def delta(form, *way):
+        few, many = (bench.instructions([bench.program("decode"), form, str(deltas), *way],
+                                        asks=False) for deltas in (1000, 3000))
+        return (many - few) / 2000e3
+
     loads = [bench.program("bare_dlopen"), bench.plugins(20)]
     table.add("count: start, 20 plugins, beside dlopen()", "M",
               [bench.instructions(bench.list_mortise(20), asks=False) / 1e6],
               [bench.instructions(loads, asks=False) / 1e6])
     table.add("count: one-shot", "M", [bench.instructions(bench.run_mortise("text-20")) / 1e6],
               [bench.instructions(bench.run_bare("text-20")) / 1e6])
-    table.add(f"count: {DELTAS} deltas", "M",
-              [bench.instructions(bench.run_mortise(scenario)) / 1e6],
-              [bench.instructions(bench.run_bare(scenario)) / 1e6], 1.5)
+    for form, limit in DECODER_LIMITS.items():
+        scenario = f"burst-{DELTAS}"
+        table.add(f"count: {DELTAS} deltas, {form}", "M",
+                  [bench.instructions(bench.run_mortise(scenario, form=form)) / 1e6],
+                  [bench.instructions(bench.run_bare(scenario, form=form)) / 1e6], 1.5)
+        table.add(f"count: decoding a delta, {form}", "k", [delta(form)], [delta(form, "bare")],
+                  limit)
     ours, bare = turn(bench.run_mortise, 10), turn(bench.run_bare, 10)
     table.add("count: a turn, 10 tools", "M", [ours], [bare], 2.5)
     table.add("count: a turn's cost of 490 more tools", "M", [turn(bench.run_mortise, 500) - ours],
@@ -330,7 +267,7 @@ def measure_call(bench, table):
 
 def measure_session(bench, table):
     """Processor time of a late turn beside an early one; copying its bytes is not counted."""
-    for wire in ("openai", "anthropic"):
+    for wire in FORMATS.values():
         ours, early = {200: [], 990: []}, []
         for _ in range(bench.times(15)):
             done = subprocess.run([bench.program("session"), wire, "10"], capture_output=True,
@@ -347,7 +284,7 @@ def measure_session(bench, table):
 
 
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
-            "stream": measure_deltas, "call": measure_call,
+            "stream": measure_deltas, "tls": measure_tls, "big": measure_big, "call": measure_call,
             "session": measure_session, "count": measure_instructions}
 
 

@@ -1,7 +1,7 @@
 /*
  * session - what a turn costs the processor as a session grows.
  *
- *     session openai|anthropic [SESSIONS]
+ *     session PROVIDER [SESSIONS]
  *     {"turns": [{"turn": 20, "cpu_us": N, "copy_us": N, "bytes": N}, …]}
  *
  * A worker with a real writer of requests and a model that asks for a tool in every turn;
@@ -43,7 +43,8 @@ static struct registry *make_registry(void)
     static mortise_plugin face = {
         .size = sizeof(face), .name = "bench", .tools = tools, .tool_count = 1};
     struct registry *registry = registry_new();
-    struct plugin *plugin = plugin_new("bench.so", &face, host_api_new("bench", strdup("{}"), NULL));
+    struct plugin *plugin =
+        plugin_new("bench.so", &face, host_api_new("bench", strdup("{}"), NULL));
     if (!registry || !plugin || !registry_add(registry, plugin, NULL))
         abort();
     return registry;
@@ -166,19 +167,22 @@ int main(int argc, char **argv)
 {
     static struct model model;
     static double figures[WATCHED][MOST_SESSIONS * (2 * AROUND + 1)];
-    size_t counts[WATCHED] = {0};
-    bool anthropic = argc > 1 && strcmp(argv[1], "anthropic") == 0;
-    unsigned long sessions = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
     static const struct client_ops ops = {.attempt = attempt, .free = free_nothing};
-    char provider[16], name[] = "m1";
-    snprintf(provider, sizeof(provider), "%s", anthropic ? "anthropic" : "openai");
+    size_t counts[WATCHED] = {0};
+    const struct profile *profile = argc > 1 ? profile_find(argv[1], strlen(argv[1])) : NULL;
+    unsigned long sessions = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
+    char name[] = "m1";
+    if (!profile || !profile->wire || sessions < 1 || sessions > MOST_SESSIONS) {
+        fputs("usage: session PROVIDER [SESSIONS]\n", stderr);
+        return 2;
+    }
     model.client =
-        (struct client){.ops = &ops, .provider = provider, .model = name, .max_attempts = 1};
-    model.wire = anthropic ? &wire_anthropic : &wire_openai_chat;
+        (struct client){.ops = &ops, .provider = argv[1], .model = name, .max_attempts = 1};
+    model.wire = profile->wire;
     struct registry *registry = make_registry();
     struct pool *pool = pool_new(4);
-    if (!pool || sessions < 1 || sessions > MOST_SESSIONS)
-        return 2;
+    if (!pool)
+        abort();
     for (unsigned long s = 0; s < sessions; s++) {
         run_session(&model, registry, pool);
         for (size_t w = 0; w < WATCHED; w++)
