@@ -151,6 +151,27 @@ static struct json_piece raw_next(struct raw_list *raw)
     return raw->is_list ? piece : none;
 }
 
+static bool has_call(const json_t *candidate)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach (json_object_get(json_object_get(candidate, "content"), "parts"), i, part)
+        if (json_object_get(part, "functionCall"))
+            return true;
+    return false;
+}
+
+/* Only of a call the text is needed: to find it costs another way through all of the event. */
+static bool needs_text(const json_t *document)
+{
+    size_t i;
+    json_t *candidate;
+    json_array_foreach (json_object_get(document, "candidates"), i, candidate)
+        if (has_call(candidate))
+            return true;
+    return false;
+}
+
 /* `raw` is the text of the candidate. */
 static void take_parts(struct wire_decoder *decoder, const json_t *candidate, struct json_piece raw,
                        bool lone)
@@ -177,7 +198,9 @@ static void take_document(struct wire_decoder *decoder, const json_t *document,
     json_t *candidate;
     if (fail_with(decoder, document))
         return;
-    struct raw_list list = raw_list(json_walk_member(raw, "candidates"));
+    struct raw_list list = {.is_list = false};
+    if (needs_text(document))
+        list = raw_list(json_walk_member(raw, "candidates"));
     take_usage(decoder, json_object_get(document, "usageMetadata"));
     json_array_foreach (json_object_get(document, "candidates"), i, candidate) {
         struct json_piece piece = raw_next(&list);

@@ -34,7 +34,7 @@ DELTAS = 20000
 LINE_KILOBYTES = (12500, 25000, 50000)
 BULK_KILOBYTES = (10000, 100000)
 # What the way from the bytes of a delta to its event may take beside a parse of its JSON.
-DECODER_LIMITS = {"chat": 1.2, "responses": 1.2, "anthropic": 1.2, "gemini": 1.4}
+DECODER_LIMITS = {"chat": 1.2, "responses": 1.15, "anthropic": 1.18, "gemini": 1.28}
 
 
 # ---- what is measured ----------------------------------------------------------------------
