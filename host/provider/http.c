@@ -316,7 +316,7 @@ static const struct client_ops http_ops = {
 static bool find_host(struct http_client *client, const struct http_settings *settings)
 {
     struct text path = TEXT_INIT;
-    http_host_path(settings->profile, settings->model, &path);
+    http_host_path(settings->profile, settings->model, settings->query, &path);
     bool found =
         !path.failed && http_host_init(&client->host, settings->base_url, text_cstr(&path));
     text_release(&path);
@@ -332,7 +332,8 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     client->easy = api->easy_init();
     return client->client.provider && client->client.model && client->multi && client->easy &&
            find_host(client, settings) &&
-           http_host_add_headers(&client->host, api, settings->profile, settings->key);
+           http_host_add_headers(&client->host, api, settings->profile, settings->headers,
+                                 settings->key);
 }
 
 struct client *http_client_new(const struct http_settings *settings, struct error *error)
