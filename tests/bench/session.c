@@ -54,7 +54,7 @@ static struct registry *make_registry(void)
 
 struct model {
     struct client client; /* first */
-    const struct wire *wire;
+    const struct profile *profile;
     struct text body;
     unsigned turn;
     int64_t cpu_ns[TURNS + 1]; /* when request i was written */
@@ -77,7 +77,7 @@ static void attempt(struct client *client, const struct request *request, struct
     (void)cancel;
     (void)deadline_ms;
     text_reset(&model->body);
-    if (!model->wire->write(&model->body, client->provider, client->model, request, &error))
+    if (!model->profile->wire->write(&model->body, model->profile, client->model, request, &error))
         stream_fail(stream, &error);
     model->bytes[model->turn] = model->body.length;
     model->cpu_ns[model->turn] = cpu_ns();
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     }
     model.client =
         (struct client){.ops = &ops, .provider = argv[1], .model = name, .max_attempts = 1};
-    model.wire = profile->wire;
+    model.profile = profile;
     struct registry *registry = make_registry();
     struct pool *pool = pool_new(4);
     if (!pool)
