@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "unit/base/failing.h"
 
-static char *write_as(const struct profile *profile, const struct history *history, struct toolset *tools,
-                       const struct request_config *config)
+static char *write_as(const struct profile *profile, const struct history *history,
+                      struct toolset *tools, const struct request_config *config)
 {
     struct request request = {.system = "Be brief.",
                               .items = history->items,
