@@ -366,8 +366,9 @@ bool anthropic_write(struct text *body, const struct profile *profile, const cha
         return false;
     struct part_load load = {0};
     struct wire_ids ids = {0};
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
-                                .role = ROLE_SYSTEM};
+    struct messages messages = {
+        .writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
+        .role = ROLE_SYSTEM};
     begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);
