@@ -1,19 +1,10 @@
 /* What responses of Gemini mean (FAULTS 1f; D3, D14, D15, D22). */
-#include "wire_test.h"
+#include "reader_test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "unit/base/failing.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static void test_fixtures(void **state)
-{
-    (void)state;
-    assert_int_equal(fixtures_check("gemini", &wire_gemini), 7);
-}
 
 #define PARTS(parts) "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[" parts "]}}]}"
 #define LAST(parts, word)                                                                          \
@@ -24,12 +15,6 @@ static void test_fixtures(void **state)
 #define SIGNED(text, sign) "{\"text\":\"" text "\",\"thoughtSignature\":\"" sign "\"}"
 #define CALL(members)      "{\"functionCall\":{" members "}}"
 #define F(args)            CALL("\"name\":\"f\",\"args\":" args)
-
-struct sample {
-    const char *about;
-    const char *events[6];
-    const char *expected;
-};
 
 static const struct sample samples[] = {
     {"thoughts and text",
@@ -92,189 +77,111 @@ static const struct sample samples[] = {
      "text=a stop=end"},
 };
 
-static void test_samples(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        struct answer answer;
-        print_message("%s\n", samples[i].about);
-        answer_read_events(&answer, &wire_gemini, samples[i].events);
-        answer_equals(&answer, samples[i].expected);
-        answer_release(&answer);
-    }
-}
+static const struct document documents[] = {
+    {LAST(THOUGHT("t") "," TEXT("a") "," F("{\"a\":1}"), "STOP"),
+     "text=a reasoning=t f({\"a\":1}) stop=tool_use"},
+    {"[" PARTS(TEXT("a")) ",\n" LAST(F("{\"n\":1.50}"), "STOP") "]",
+     "text=a f({\"n\":1.50}) stop=tool_use"},
+    {"[" PARTS(TEXT("a")) ",{\"error\":{\"code\":429,\"message\":\"m\"}}]",
+     "text=a stop=error error=rate_limit"},
+    {PARTS(TEXT("a")), "text=a stop=null error=stream_truncated"},
+    {"{\"id\":\"x\"}", "stop=null error=server"}, /* 32 */
+    {"[]", "stop=null error=server"},
+    {"{\"promptFeedback\":{\"blockReason\":\"OTHER\"}}",
+     "stop=content_filter error=content_filter"},
+    {"{\"candidates\":[", "stop=null error=stream_truncated"},
+};
 
-static void test_messages(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *events[2];
-        const char *message;
-    } cases[] = {
-        {{"{\"candidates\":[{\"finishReason\":\"SPII\",\"finishMessage\":\"a number\"}]}"},
-         "the server broke the response off: finish reason 'SPII': a number"},
-        {{"{\"promptFeedback\":{\"blockReason\":\"SAFETY\",\"blockReasonMessage\":\"m\"}}"},
-         "the server blocked the prompt: 'SAFETY': m"},
-    };
-    struct answer answer;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        answer_read_events(&answer, &wire_gemini, cases[i].events);
-        assert_string_equal(answer.stream.error.message, cases[i].message);
-        answer_release(&answer);
-    }
-    static const char *const unknown[] = {LAST(TEXT("a"), "BORED"), NULL};
-    answer_read_events(&answer, &wire_gemini, unknown);
-    assert_non_null(strstr(text_cstr(&answer.status), "'BORED'"));
-    answer_release(&answer);
-}
+static const struct sample notes[] = {
+    {"an unknown reason", {LAST(TEXT("a"), "BORED")}, "'BORED'"},
+};
 
-static void test_documents(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *body;
-        const char *expected;
-    } cases[] = {
-        {LAST(THOUGHT("t") "," TEXT("a") "," F("{\"a\":1}"), "STOP"),
-         "text=a reasoning=t f({\"a\":1}) stop=tool_use"},
-        {"[" PARTS(TEXT("a")) ",\n" LAST(F("{\"n\":1.50}"), "STOP") "]",
-         "text=a f({\"n\":1.50}) stop=tool_use"},
-        {"[" PARTS(TEXT("a")) ",{\"error\":{\"code\":429,\"message\":\"m\"}}]",
-         "text=a stop=error error=rate_limit"},
-        {PARTS(TEXT("a")), "text=a stop=null error=stream_truncated"},
-        {"{\"id\":\"x\"}", "stop=null error=server"}, /* 32 */
-        {"[]", "stop=null error=server"},
-        {"{\"promptFeedback\":{\"blockReason\":\"OTHER\"}}",
-         "stop=content_filter error=content_filter"},
-        {"{\"candidates\":[", "stop=null error=stream_truncated"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct answer answer;
-        answer_read_whole(&answer, &wire_gemini, cases[i].body, strlen(cases[i].body));
-        answer_equals(&answer, cases[i].expected);
-        answer_release(&answer);
-    }
-}
+static const struct sample failures[] = {
+    {"why it broke off",
+     {"{\"candidates\":[{\"finishReason\":\"SPII\",\"finishMessage\":\"a number\"}]}"},
+     "the server broke the response off: finish reason 'SPII': a number"},
+    {"why it blocked",
+     {"{\"promptFeedback\":{\"blockReason\":\"SAFETY\",\"blockReasonMessage\":\"m\"}}"},
+     "the server blocked the prompt: 'SAFETY': m"},
+};
 
 /* ---- what goes back to the letter (D15) ---- */
 
-static void test_verbatim(void **state)
+static const struct sample verbatims[] = {
+    {"pieces are one part, and a signature stays on its own (111, 112)",
+     {PARTS(THOUGHT("t")), PARTS(THOUGHT("u") "," TEXT("a")), PARTS(TEXT("b")),
+      LAST(SIGNED("", "s1"), "STOP")},
+     "[{\"text\":\"tu\",\"thought\":true},{\"text\":\"ab\"},"
+     "{\"text\":\"\",\"thoughtSignature\":\"s1\"}]"},
+    {"pieces are one part, and a signature stays on its own (111, 112)",
+     {PARTS(SIGNED("a", "s1") "," TEXT("b")), LAST(SIGNED("c", "s2") "," TEXT(""), "STOP")},
+     "[{\"text\":\"a\",\"thoughtSignature\":\"s1\"},{\"text\":\"b\"},"
+     "{\"text\":\"c\",\"thoughtSignature\":\"s2\"}]"},
+    {"an empty text is not kept; the order of members is",
+     {LAST("{\"thoughtSignature\":\"s\",\"functionCall\":{\"id\":\"x\",\"args\":{\"a\": 1.0},"
+           "\"name\":\"f\"}}," F("{}") "," TEXT(""),
+           "STOP")},
+     "[{\"thoughtSignature\":\"s\",\"functionCall\":{\"id\":\"x\",\"name\":\"f\",\"args\":"
+     "{\"a\": 1.0}}},{\"functionCall\":{\"name\":\"f\",\"args\":{}}}]"},
+    {"arguments that are no object become one; names are made valid",
+     {LAST(CALL("\"name\":\"a b\",\"args\":\"oops\"") "," CALL("\"name\":\"3d\"") "," CALL(
+               "\"name\":\"functions.3d\""),
+           "STOP")},
+     "[{\"functionCall\":{\"name\":\"a_b_YpMdTwgD\",\"args\":{}}},"
+     "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}},"
+     "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}}]"},
+    {"lone surrogates do not survive (15)",
+     {PARTS(TEXT("\\ud83d")), PARTS(TEXT("\\ude00")),
+      LAST(F("{\"s\":\"\\ud83d\"}") ",{\"new\":\"\\ud83d\"}", "STOP")},
+     "[{\"text\":\"\xF0\x9F\x98\x80\"},"
+     "{\"functionCall\":{\"name\":\"f\",\"args\":{\"s\":\"\xEF\xBF\xBD\"}}},"
+     "{\"new\":\"\xEF\xBF\xBD\"}]"},
+    {"nothing of a failed response (D22)", {PARTS(TEXT("a"))}, ""},
+    {"nothing of a failed response (D22)", {PARTS(TEXT("a")), END("SAFETY")}, ""},
+};
+
+static const char *id_of(const json_t *item)
 {
-    (void)state;
-    static const struct {
-        const char *events[6];
-        const char *expected;
-    } cases[] = {
-        /* pieces are one part, and a signature stays on its own (111, 112) */
-        {{PARTS(THOUGHT("t")), PARTS(THOUGHT("u") "," TEXT("a")), PARTS(TEXT("b")),
-          LAST(SIGNED("", "s1"), "STOP")},
-         "[{\"text\":\"tu\",\"thought\":true},{\"text\":\"ab\"},"
-         "{\"text\":\"\",\"thoughtSignature\":\"s1\"}]"},
-        {{PARTS(SIGNED("a", "s1") "," TEXT("b")), LAST(SIGNED("c", "s2") "," TEXT(""), "STOP")},
-         "[{\"text\":\"a\",\"thoughtSignature\":\"s1\"},{\"text\":\"b\"},"
-         "{\"text\":\"c\",\"thoughtSignature\":\"s2\"}]"},
-        /* an empty text is not kept; the order of members is */
-        {{LAST("{\"thoughtSignature\":\"s\",\"functionCall\":{\"id\":\"x\",\"args\":{\"a\": 1.0},"
-               "\"name\":\"f\"}}," F("{}") "," TEXT(""),
-               "STOP")},
-         "[{\"thoughtSignature\":\"s\",\"functionCall\":{\"id\":\"x\",\"name\":\"f\",\"args\":"
-         "{\"a\": 1.0}}},{\"functionCall\":{\"name\":\"f\",\"args\":{}}}]"},
-        /* arguments that are no object become one; names are made valid */
-        {{LAST(CALL("\"name\":\"a b\",\"args\":\"oops\"") "," CALL("\"name\":\"3d\"") "," CALL(
-                   "\"name\":\"functions.3d\""),
-               "STOP")},
-         "[{\"functionCall\":{\"name\":\"a_b_YpMdTwgD\",\"args\":{}}},"
-         "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}},"
-         "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}}]"},
-        /* lone surrogates do not survive (15) */
-        {{PARTS(TEXT("\\ud83d")), PARTS(TEXT("\\ude00")),
-          LAST(F("{\"s\":\"\\ud83d\"}") ",{\"new\":\"\\ud83d\"}", "STOP")},
-         "[{\"text\":\"\xF0\x9F\x98\x80\"},"
-         "{\"functionCall\":{\"name\":\"f\",\"args\":{\"s\":\"\xEF\xBF\xBD\"}}},"
-         "{\"new\":\"\xEF\xBF\xBD\"}]"},
-        /* nothing of a failed response (D22) */
-        {{PARTS(TEXT("a"))}, ""},
-        {{PARTS(TEXT("a")), END("SAFETY")}, ""},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct answer answer;
-        answer_read_events(&answer, &wire_gemini, cases[i].events);
-        assert_string_equal(text_cstr(&answer.collect.verbatim), cases[i].expected);
-        answer_release(&answer);
-    }
+    return json_member_string(json_object_get(item, "functionCall"), "id");
 }
 
-/* D14: ids are the session's, and what had none gets none. */
-static void test_ids(void **state)
-{
-    (void)state;
-    static const char *const events[] = {
-        LAST(CALL("\"id\":7,\"name\":\"f\"") "," CALL("\"id\":\"7\",\"name\":\"f\"") "," CALL(
-                 "\"name\":\"f\"") "," CALL("\"id\":\"\",\"name\":\"f\""),
-             "STOP"),
-        NULL};
-    struct answer answer;
-    answer_read_events(&answer, &wire_gemini, events);
-    json_t *verbatim =
-        json_parse(answer.collect.verbatim.data, answer.collect.verbatim.length, NULL, NULL);
-    assert_int_equal(json_array_size(verbatim), 4);
-    for (size_t i = 0; i < 4; i++) {
-        const char *id =
-            json_member_string(json_object_get(json_array_get(verbatim, i), "functionCall"), "id");
-        if (i < 2)
-            assert_string_equal(id, answer.collect.items[i].id);
-        else
-            assert_null(id);
-        assert_true(*answer.collect.items[i].id);
-    }
-    assert_string_equal(answer.collect.items[0].id, "7");
-    assert_string_not_equal(answer.collect.items[1].id, "7");
-    json_decref(verbatim);
-    answer_release(&answer);
-}
-
-static void try_to_read(const char *const *events, size_t count)
-{
-    struct timeline timeline;
-    struct stream stream;
-    timeline_init(&timeline);
-    stream_init(&stream, &timeline);
-    stream_begin(&stream);
-    struct wire_decoder *decoder = wire_gemini.decoder_new(&stream);
-    for (size_t i = 0; decoder && i < count && events[i]; i++)
-        wire_gemini.decoder_event(decoder, events[i], strlen(events[i]));
-    if (decoder)
-        wire_gemini.decoder_end(decoder);
-    stream_finish(&stream);
-    wire_gemini.decoder_free(decoder);
-    stream_release(&stream);
-    timeline_release(&timeline);
-}
-
-static void test_reading_without_memory(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        bool failed = true;
-        for (int allowed = 0; failed; allowed++) {
-            fail_after(allowed);
-            try_to_read(samples[i].events, COUNT(samples[i].events));
-            failed = fail_never();
-        }
-    }
-}
+static struct reader reader = {
+    .wire = &wire_gemini,
+    .provider = "gemini",
+    .fixture_count = 7,
+    .samples = TABLE(samples),
+    .documents = TABLE(documents),
+    .notes = TABLE(notes),
+    .failures = TABLE(failures),
+    .usage = {{"{\"usageMetadata\":{\"promptTokenCount\":10,\"cachedContentTokenCount\":4}}",
+               "{\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":5,"
+               "\"thoughtsTokenCount\":3}}",
+               END("STOP")},
+              {.input_tokens = 10,
+               .output_tokens = 5,
+               .cached_tokens = 4,
+               .cache_write_tokens = -1,
+               .reasoning_tokens = 3},
+              0},
+    .delta = PARTS(TEXT("word ")),
+    .last = END("STOP"),
+    .verbatims = TABLE(verbatims),
+    .odd_ids = {LAST(
+        CALL("\"id\":7,\"name\":\"f\"") "," CALL("\"id\":\"7\",\"name\":\"f\"") "," CALL(
+            "\"name\":\"f\"") "," CALL("\"id\":\"\",\"name\":\"f\""),
+        "STOP")},
+    .id_of = id_of,
+    .ids_asked = 4,
+    .ids_given = 2, /* what had none goes back without one */
+};
 
 int main(void)
 {
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixtures),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_documents),
-        cmocka_unit_test(test_verbatim),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_reading_without_memory),
+        READER_TESTS(&reader),
+        READER_TEST(reader_keeps_verbatim, &reader),
+        READER_TEST(reader_keeps_the_sessions_ids, &reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,10 @@
 /* What responses of Chat Completions mean (FAULTS 1a to 1c). */
-#include "wire_test.h"
+#include "reader_test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "unit/base/failing.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static void test_fixtures(void **state)
-{
-    (void)state;
-    assert_int_equal(fixtures_check("openai-chat", &wire_openai_chat), 51);
-}
 
 #define CHUNK(delta)         "{\"choices\":[{\"index\":0,\"delta\":{" delta "}}]}"
 #define TEXT(text)           CHUNK("\"content\":\"" text "\"")
@@ -24,12 +15,6 @@ static void test_fixtures(void **state)
 #define DONE                 "[DONE]"
 #define A                    "{\\\"a\\\":1}"
 #define B                    "{\\\"b\\\":2}"
-
-struct sample {
-    const char *about;
-    const char *events[8];
-    const char *expected;
-};
 
 static const struct sample samples[] = {
     /* the end of a stream */
@@ -204,17 +189,50 @@ static const struct sample samples[] = {
     {"entries that are none", {CALLS("null,7,\"x\",{}"), TEXT("a"), DONE}, "text=a stop=end"},
 };
 
-static void test_samples(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        struct answer answer;
-        print_message("%s\n", samples[i].about);
-        answer_read_events(&answer, &wire_openai_chat, samples[i].events);
-        answer_equals(&answer, samples[i].expected);
-        answer_release(&answer);
-    }
-}
+static const struct document documents[] = {
+    {"{\"choices\":[{\"message\":{\"content\":\"a\",\"reasoning_content\":\"r\"},"
+     "\"finish_reason\":\"stop\"}]}",
+     "text=a reasoning=r stop=end"},
+    {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}", "text=a stop=end"},
+    {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
+     "text=a stop=end"}, /* 17 */
+    {"{\"choices\":[]}", "stop=null error=server"},
+    {"{\"id\":\"x\"}", "stop=null error=server"},
+    {"{\"choices\":[{\"mess", "stop=null error=stream_truncated"},
+    {"[{\"error\":{\"code\":400,\"message\":\"m\"}}]", "stop=null error=bad_request"}, /* 31 */
+    {"", "stop=null error=stream_truncated"},
+};
+
+static const struct sample notes[] = {
+    {"an unknown reason", {TEXT("a"), FINISH("bored")}, "'bored'"},
+};
+
+static const struct sample failures[] = {
+    {"words at the end", {TEXT("a"), "Internal Server Error"}, "Internal Server Error"},
+};
+
+static struct reader reader = {
+    .wire = &wire_openai_chat,
+    .provider = "openai-chat",
+    .fixture_count = 51,
+    .samples = TABLE(samples),
+    .documents = TABLE(documents),
+    .notes = TABLE(notes),
+    .failures = TABLE(failures),
+    .usage = {{TEXT("a"), FINISH("stop"),
+               "{\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5,"
+               "\"prompt_tokens_details\":{\"cached_tokens\":4,\"cache_write_tokens\":2},"
+               "\"completion_tokens_details\":{\"reasoning_tokens\":3}}}",
+               "{\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}", DONE},
+              {.input_tokens = 10,
+               .output_tokens = 5,
+               .cached_tokens = 4,
+               .cache_write_tokens = 2,
+               .reasoning_tokens = 3},
+              0},
+    .delta = TEXT("word "),
+    .last = DONE,
+};
 
 /* D14: two calls under one id get two ids, and the fragments still find their call (59). */
 static void test_one_id_twice(void **state)
@@ -232,182 +250,56 @@ static void test_one_id_twice(void **state)
     answer_release(&answer);
 }
 
-static void test_usage(void **state)
-{
-    (void)state;
-    static const char *const events[] = {
-        TEXT("a"),
-        FINISH("stop"),
-        "{\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5,"
-        "\"prompt_tokens_details\":{\"cached_tokens\":4,\"cache_write_tokens\":2},"
-        "\"completion_tokens_details\":{\"reasoning_tokens\":3}}}",
-        "{\"choices\":[],\"usage\":{\"prompt_tokens\":0,\"completion_tokens\":0}}",
-        DONE,
-        NULL};
-    struct answer answer;
-    answer_read_events(&answer, &wire_openai_chat, events);
-    const struct usage *usage = &answer.collect.usage;
-    assert_int_equal(usage->input_tokens, 10);
-    assert_int_equal(usage->output_tokens, 5);
-    assert_int_equal(usage->cached_tokens, 4);
-    assert_int_equal(usage->cache_write_tokens, 2);
-    assert_int_equal(usage->reasoning_tokens, 3);
-    answer_release(&answer);
-}
-
-static void test_unknown_reason_is_visible(void **state)
-{
-    (void)state;
-    static const char *const events[] = {TEXT("a"), FINISH("bored"), NULL};
-    struct answer answer;
-    answer_read_events(&answer, &wire_openai_chat, events);
-    assert_non_null(strstr(text_cstr(&answer.status), "'bored'"));
-    answer_release(&answer);
-}
-
-/* What the server said is part of the message. */
+/* Who broke off in words may be asked again. */
 static void test_words_at_the_end(void **state)
 {
     (void)state;
     static const char *const events[] = {TEXT("a"), "Internal Server Error", NULL};
     struct answer answer;
     answer_read_events(&answer, &wire_openai_chat, events);
-    assert_non_null(strstr(answer.stream.error.message, "Internal Server Error"));
     assert_true(answer.stream.error.retryable);
     answer_release(&answer);
-}
-
-static const struct {
-    const char *body;
-    const char *expected;
-} documents[] = {
-    {"{\"choices\":[{\"message\":{\"content\":\"a\",\"reasoning_content\":\"r\"},"
-     "\"finish_reason\":\"stop\"}]}",
-     "text=a reasoning=r stop=end"},
-    {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}", "text=a stop=end"},
-    {"{\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n",
-     "text=a stop=end"}, /* 17 */
-    {"{\"choices\":[]}", "stop=null error=server"},
-    {"{\"id\":\"x\"}", "stop=null error=server"},
-    {"{\"choices\":[{\"mess", "stop=null error=stream_truncated"},
-    {"[{\"error\":{\"code\":400,\"message\":\"m\"}}]", "stop=null error=bad_request"}, /* 31 */
-    {"", "stop=null error=stream_truncated"},
-};
-
-static void test_documents(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(documents); i++) {
-        struct answer answer;
-        answer_read_whole(&answer, &wire_openai_chat, documents[i].body, strlen(documents[i].body));
-        answer_equals(&answer, documents[i].expected);
-        assert_true(answer.stream.ended);
-        answer_release(&answer);
-    }
 }
 
 /* Deltas are shown at once, and the connection is not waited on after the sentinel (10). */
 static void test_at_once(void **state)
 {
     (void)state;
-    struct timeline timeline;
-    struct stream stream;
-    timeline_init(&timeline);
-    stream_init(&stream, &timeline);
-    stream_begin(&stream);
-    struct wire_decoder *decoder = wire_openai_chat.decoder_new(&stream);
-    const char *call = CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", "{") "}");
-    wire_openai_chat.decoder_event(decoder, call, strlen(call));
-    assert_int_equal(stream.blocks.count, 1);
-    assert_string_equal(stream.blocks.items[0]->text.data, "{");
-    wire_openai_chat.decoder_event(decoder, FINISH("stop"), strlen(FINISH("stop")));
-    assert_int_equal(stream.stop, STOP_TOOL_USE);
-    assert_false(stream.ended);
-    wire_openai_chat.decoder_event(decoder, DONE, strlen(DONE));
-    assert_true(stream.ended);
-    wire_openai_chat.decoder_free(decoder);
-    stream_release(&stream);
-    timeline_release(&timeline);
-}
-
-static void test_many_deltas(void **state)
-{
-    (void)state;
-    struct text body = TEXT_INIT;
-    struct answer answer;
-    for (int i = 0; i < 20000; i++)
-        text_puts(&body, "data: " TEXT("word ") "\n\n");
-    text_puts(&body, "data: [DONE]\n\n");
-    answer_read(&answer, &wire_openai_chat, body.data, body.length, 0, true);
-    assert_true(answer.succeeded);
-    assert_int_equal(answer.deltas, 20000);
-    assert_int_equal(answer.stream.blocks.items[0]->text.length, 100000);
-    answer_release(&answer);
-    text_release(&body);
+    struct reading reading;
+    const struct stream *stream = &reading.stream;
+    reading_begin(&reading, &wire_openai_chat);
+    reading_take(&reading, CALLS("{\"index\":0,\"id\":\"x\"," FUNCTION("f", "{") "}"));
+    assert_int_equal(stream->blocks.count, 1);
+    assert_string_equal(stream->blocks.items[0]->text.data, "{");
+    reading_take(&reading, FINISH("stop"));
+    assert_int_equal(stream->stop, STOP_TOOL_USE);
+    assert_false(stream->ended);
+    reading_take(&reading, DONE);
+    assert_true(stream->ended);
+    reading_release(&reading);
 }
 
 static void test_too_many_calls(void **state)
 {
     (void)state;
     struct text body = TEXT_INIT;
-    struct answer answer;
     for (int i = 0; i < 5000; i++)
         text_printf(&body,
                     "data: " CALLS("{\"index\":%d,\"id\":\"c%d\"," FUNCTION("f", A) "}") "\n\n", i,
                     i);
-    answer_read(&answer, &wire_openai_chat, body.data, body.length, 0, true);
-    assert_false(answer.succeeded);
-    assert_int_equal(answer.stream.error.kind, ERROR_SERVER);
-    answer_release(&answer);
+    reader_refuses(&wire_openai_chat, &body, "too many");
     text_release(&body);
-}
-
-static void try_to_read(const char *const *events, size_t count)
-{
-    struct timeline timeline;
-    struct stream stream;
-    timeline_init(&timeline);
-    stream_init(&stream, &timeline);
-    stream_begin(&stream);
-    struct wire_decoder *decoder = wire_openai_chat.decoder_new(&stream);
-    for (size_t i = 0; decoder && i < count && events[i]; i++)
-        wire_openai_chat.decoder_event(decoder, events[i], strlen(events[i]));
-    if (decoder)
-        wire_openai_chat.decoder_end(decoder);
-    stream_finish(&stream);
-    wire_openai_chat.decoder_free(decoder);
-    stream_release(&stream);
-    timeline_release(&timeline);
-}
-
-static void test_reading_without_memory(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        bool failed = true;
-        for (int allowed = 0; failed; allowed++) {
-            fail_after(allowed);
-            try_to_read(samples[i].events, COUNT(samples[i].events));
-            failed = fail_never();
-        }
-    }
 }
 
 int main(void)
 {
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixtures),
-        cmocka_unit_test(test_samples),
+        READER_TESTS(&reader),
         cmocka_unit_test(test_one_id_twice),
-        cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_unknown_reason_is_visible),
         cmocka_unit_test(test_words_at_the_end),
-        cmocka_unit_test(test_documents),
         cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_many_deltas),
         cmocka_unit_test(test_too_many_calls),
-        cmocka_unit_test(test_reading_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

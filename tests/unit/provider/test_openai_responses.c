@@ -1,19 +1,10 @@
 /* What responses of OpenAI Responses mean (FAULTS 1d; D3, D14, D15). */
-#include "wire_test.h"
+#include "reader_test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "unit/base/failing.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static void test_fixtures(void **state)
-{
-    (void)state;
-    assert_int_equal(fixtures_check("openai-responses", &wire_openai_responses), 7);
-}
 
 #define EVENT(type, more) "{\"type\":\"response." type "\"," more "}"
 #define AT(index, id)     "\"output_index\":" #index ",\"item_id\":\"" id "\""
@@ -43,12 +34,6 @@ static void test_fixtures(void **state)
 #define A        "{\\\"a\\\":1}"
 #define B        "{\\\"b\\\":2}"
 #define SENTINEL "[DONE]"
-
-struct sample {
-    const char *about;
-    const char *events[10];
-    const char *expected;
-};
 
 static const struct sample samples[] = {
     /* text */
@@ -215,75 +200,28 @@ static const struct sample samples[] = {
      "stop=end"},
 };
 
-static void test_samples(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        struct answer answer;
-        print_message("%s\n", samples[i].about);
-        answer_read_events(&answer, &wire_openai_responses, samples[i].events);
-        answer_equals(&answer, samples[i].expected);
-        answer_release(&answer);
-    }
-}
+static const struct document documents[] = {
+    {"{\"object\":\"response\",\"status\":\"completed\",\"error\":null,\"output\":[{" THOUGHT(
+         "r", ",\"summary\":[{\"text\":\"t\"}]") "},{" MESSAGE("m", "a") "},{" CALL("i", "x",
+                                                                                    "\"" A
+                                                                                    "\"") "}]}",
+     "text=a reasoning=t f({\"a\":1}) stop=tool_use"},
+    {"{\"status\":\"incomplete\",\"output\":[{" MESSAGE("m", "a") "}]}", "text=a stop=length"},
+    {"{\"status\":\"failed\",\"output\":[]}", "stop=error error=server"},
+    {"{\"output\":[]}", "stop=end"},
+    {"{\"id\":\"x\"}", "stop=null error=server"}, /* 32 */
+    {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"m\"}}",
+     "stop=null error=rate_limit"},
+    {"{\"output\":[", "stop=null error=stream_truncated"},
+};
 
-static void test_usage(void **state)
-{
-    (void)state;
-    static const char *const events[] = {
-        EVENT("created", "\"response\":{\"usage\":null}"), "{\"type\":\"keepalive\"}",
-        EVENT("completed", "\"response\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":5,"
-                           "\"input_tokens_details\":{\"cached_tokens\":4},"
-                           "\"output_tokens_details\":{\"reasoning_tokens\":3}}}"),
-        NULL};
-    struct answer answer;
-    answer_read_events(&answer, &wire_openai_responses, events);
-    assert_int_equal(answer.collect.usage.input_tokens, 10);
-    assert_int_equal(answer.collect.usage.output_tokens, 5);
-    assert_int_equal(answer.collect.usage.cached_tokens, 4);
-    assert_int_equal(answer.collect.usage.reasoning_tokens, 3);
-    assert_int_equal(answer.pings, 1);
-    answer_release(&answer);
-}
+static const struct sample notes[] = {
+    {"an unknown reason", {TEXT(0, "a"), INCOMPLETE("bored")}, "'bored'"},
+};
 
-static void test_unknown_reason_is_visible(void **state)
-{
-    (void)state;
-    static const char *const events[] = {TEXT(0, "a"), INCOMPLETE("bored"), NULL};
-    struct answer answer;
-    answer_read_events(&answer, &wire_openai_responses, events);
-    assert_non_null(strstr(text_cstr(&answer.status), "'bored'"));
-    answer_release(&answer);
-}
-
-static void test_documents(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *body;
-        const char *expected;
-    } cases[] = {
-        {"{\"object\":\"response\",\"status\":\"completed\",\"error\":null,\"output\":[{" THOUGHT(
-             "r", ",\"summary\":[{\"text\":\"t\"}]") "},{" MESSAGE("m", "a") "},{" CALL("i", "x",
-                                                                                        "\"" A
-                                                                                        "\"") "}]}",
-         "text=a reasoning=t f({\"a\":1}) stop=tool_use"},
-        {"{\"status\":\"incomplete\",\"output\":[{" MESSAGE("m", "a") "}]}", "text=a stop=length"},
-        {"{\"status\":\"failed\",\"output\":[]}", "stop=error error=server"},
-        {"{\"output\":[]}", "stop=end"},
-        {"{\"id\":\"x\"}", "stop=null error=server"}, /* 32 */
-        {"{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"m\"}}",
-         "stop=null error=rate_limit"},
-        {"{\"output\":[", "stop=null error=stream_truncated"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct answer answer;
-        answer_read_whole(&answer, &wire_openai_responses, cases[i].body, strlen(cases[i].body));
-        answer_equals(&answer, cases[i].expected);
-        assert_true(answer.stream.ended);
-        answer_release(&answer);
-    }
-}
+static const struct sample failures[] = {
+    {"what the server says", {"{\"type\":\"error\",\"message\":\"it broke\"}"}, "it broke"},
+};
 
 /* Deltas are shown at once, and the connection is not waited on after the end (10). */
 static void test_at_once(void **state)
@@ -291,39 +229,18 @@ static void test_at_once(void **state)
     (void)state;
     static const char *const events[] = {ADDED(0, CALL("i", "x", "\"\"")), ARGS(0, "i", "{"),
                                          COMPLETED};
-    struct timeline timeline;
-    struct stream stream;
-    timeline_init(&timeline);
-    stream_init(&stream, &timeline);
-    stream_begin(&stream);
-    struct wire_decoder *decoder = wire_openai_responses.decoder_new(&stream);
-    for (size_t i = 0; i < COUNT(events); i++) {
-        assert_false(stream.ended);
-        wire_openai_responses.decoder_event(decoder, events[i], strlen(events[i]));
-        assert_int_equal(stream.blocks.count, 1);
-        assert_string_equal(text_cstr(&stream.blocks.items[0]->text), i ? "{" : "");
+    struct reading reading;
+    const struct stream *stream = &reading.stream;
+    reading_begin(&reading, &wire_openai_responses);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        assert_false(stream->ended);
+        reading_take(&reading, events[i]);
+        assert_int_equal(stream->blocks.count, 1);
+        assert_string_equal(text_cstr(&stream->blocks.items[0]->text), i ? "{" : "");
     }
-    assert_true(stream.ended);
-    assert_int_equal(stream.stop, STOP_TOOL_USE);
-    wire_openai_responses.decoder_free(decoder);
-    stream_release(&stream);
-    timeline_release(&timeline);
-}
-
-static void test_many_deltas(void **state)
-{
-    (void)state;
-    struct text body = TEXT_INIT;
-    struct answer answer;
-    for (int i = 0; i < 20000; i++)
-        text_puts(&body, "data: " TEXT(0, "word ") "\n\n");
-    text_puts(&body, "data: " COMPLETED "\n\n");
-    answer_read(&answer, &wire_openai_responses, body.data, body.length, 0, true);
-    assert_true(answer.succeeded);
-    assert_int_equal(answer.deltas, 20000);
-    assert_int_equal(answer.stream.blocks.items[0]->text.length, 100000);
-    answer_release(&answer);
-    text_release(&body);
+    assert_true(stream->ended);
+    assert_int_equal(stream->stop, STOP_TOOL_USE);
+    reading_release(&reading);
 }
 
 /* 146: neither many items nor many parts, nor odd indices, take more than their share. */
@@ -337,20 +254,15 @@ static void test_too_many(void **state)
         "{\"type\":\"response.output_item.added\",\"output_index\":-1,\"item\":{\"type\":"
         "\"function_call\",\"call_id\":\"c%d\",\"name\":\"f\"}}",
     };
-    for (size_t line = 0; line < COUNT(lines); line++) {
+    for (size_t line = 0; line < sizeof(lines) / sizeof(lines[0]); line++) {
         struct text body = TEXT_INIT;
-        struct answer answer;
         for (int i = 0; i < 3000; i++) {
             const char *number = strstr(lines[line], "%d");
             text_puts(&body, "data: ");
             text_append(&body, lines[line], (size_t)(number - lines[line]));
             text_printf(&body, "%d%s\n\n", i, number + 2);
         }
-        answer_read(&answer, &wire_openai_responses, body.data, body.length, 0, true);
-        assert_false(answer.succeeded);
-        assert_int_equal(answer.stream.error.kind, ERROR_SERVER);
-        assert_non_null(strstr(answer.stream.error.message, "too many parts"));
-        answer_release(&answer);
+        reader_refuses(&wire_openai_responses, &body, "too many parts");
         text_release(&body);
     }
 }
@@ -359,148 +271,98 @@ static void test_too_many(void **state)
 
 #define OPAQUE ",\"summary\":[],\"encrypted_content\":\"e\""
 
-static void test_verbatim(void **state)
+static const struct sample verbatims[] = {
+    {"ids, phases and what is not known stay as they are",
+     {DONE(0, THOUGHT("r", OPAQUE)), DONE(1, MESSAGE("m", "a") ",\"phase\":\"final_answer\""),
+      DONE(2, "\"type\":\"new\",\"n\":[1.5]"), COMPLETED},
+     "[{" THOUGHT("r", OPAQUE) "},{" MESSAGE("m", "a") ",\"phase\":\"final_answer\"},"
+                                                       "{\"type\":\"new\",\"n\":[1.5]}]"},
+    {"ids, phases and what is not known stay as they are",
+     {DONE(0, CALL("i", "x", "{\"a\":1}")), COMPLETED},
+     "[{\"type\":\"function_call\",\"id\":\"i\",\"call_id\":\"x\",\"name\":\"f\","
+     "\"arguments\":\"" A "\"}]"},
+    {"what cannot be read is not sent",
+     {DONE(0, CALL("i", "x", "\"{oops\"")), COMPLETED},
+     "[{\"type\":\"function_call\",\"id\":\"i\",\"call_id\":\"x\",\"name\":\"f\","
+     "\"arguments\":\"{}\"}]"},
+    {"of items that were not done, the response has the form",
+     {TEXT(0, "a"), END("completed", "{" MESSAGE("m0", "a") "}")},
+     "[{" MESSAGE("m0", "a") "}]"},
+    {"97: the summary is wanted",
+     {DONE(0, THOUGHT("r", ",\"encrypted_content\":\"e\"")), DONE(1, MESSAGE("m", "a")), COMPLETED},
+     "[{" THOUGHT("r", ",\"encrypted_content\":\"e\",\"summary\":[]") "},{" MESSAGE("m", "a") "}]"},
+    {"97: reasoning alone is refused; so is an empty text",
+     {DONE(0, MESSAGE("m", "a")), DONE(1, THOUGHT("r", OPAQUE)), DONE(2, MESSAGE("n", " ")),
+      COMPLETED},
+     "[{" MESSAGE("m", "a") "}]"},
+    {"97: reasoning alone is refused; so is an empty text",
+     {DONE(0, THOUGHT("r", OPAQUE)), INCOMPLETE("max_output_tokens")},
+     ""},
+    {"reasoning that the server would have to look up",
+     {DONE(0, THOUGHT("r", ",\"summary\":[],\"encrypted_content\":null")),
+      DONE(1, MESSAGE("m", "a")), COMPLETED},
+     ""},
+    {"not whole", {DONE(0, MESSAGE("m", "a")), TEXT(1, "b"), COMPLETED}, ""},
+    {"not whole",
+     {ADDED(0, CALL("i", "x", "\"\"")), ARGS(0, "i", A), DONE(0, CALL("i", "x", "\"" B "\"")),
+      COMPLETED},
+     ""},
+    {"nothing of a failed response", {DONE(0, MESSAGE("m", "a"))}, ""},
+    {"nothing of a failed response", {DONE(0, MESSAGE("m", "a")), "{\"type\":\"error\"}"}, ""},
+};
+
+static const struct replay replays[] = {
+    {"60-resp-parallel-reasoning", "input_items_in_order"},
+};
+
+static const char *id_of(const json_t *item)
 {
-    (void)state;
-    static const struct {
-        const char *events[8];
-        const char *expected;
-    } cases[] = {
-        /* ids, phases and what is not known stay as they are */
-        {{DONE(0, THOUGHT("r", OPAQUE)), DONE(1, MESSAGE("m", "a") ",\"phase\":\"final_answer\""),
-          DONE(2, "\"type\":\"new\",\"n\":[1.5]"), COMPLETED},
-         "[{" THOUGHT("r", OPAQUE) "},{" MESSAGE("m", "a") ",\"phase\":\"final_answer\"},"
-                                                           "{\"type\":\"new\",\"n\":[1.5]}]"},
-        {{DONE(0, CALL("i", "x", "{\"a\":1}")), COMPLETED},
-         "[{\"type\":\"function_call\",\"id\":\"i\",\"call_id\":\"x\",\"name\":\"f\","
-         "\"arguments\":\"" A "\"}]"},
-        /* what cannot be read is not sent */
-        {{DONE(0, CALL("i", "x", "\"{oops\"")), COMPLETED},
-         "[{\"type\":\"function_call\",\"id\":\"i\",\"call_id\":\"x\",\"name\":\"f\","
-         "\"arguments\":\"{}\"}]"},
-        /* of items that were not done, the response has the form */
-        {{TEXT(0, "a"), END("completed", "{" MESSAGE("m0", "a") "}")},
-         "[{" MESSAGE("m0", "a") "}]"},
-        /* 97: the summary is wanted */
-        {{DONE(0, THOUGHT("r", ",\"encrypted_content\":\"e\"")), DONE(1, MESSAGE("m", "a")),
-          COMPLETED},
-         "[{" THOUGHT("r", ",\"encrypted_content\":\"e\",\"summary\":[]") "},{" MESSAGE("m",
-                                                                                        "a") "}]"},
-        /* 97: reasoning alone is refused; so is an empty text */
-        {{DONE(0, MESSAGE("m", "a")), DONE(1, THOUGHT("r", OPAQUE)), DONE(2, MESSAGE("n", " ")),
-          COMPLETED},
-         "[{" MESSAGE("m", "a") "}]"},
-        {{DONE(0, THOUGHT("r", OPAQUE)), INCOMPLETE("max_output_tokens")}, ""},
-        /* reasoning that the server would have to look up */
-        {{DONE(0, THOUGHT("r", ",\"summary\":[],\"encrypted_content\":null")),
-          DONE(1, MESSAGE("m", "a")), COMPLETED},
-         ""},
-        /* not whole */
-        {{DONE(0, MESSAGE("m", "a")), TEXT(1, "b"), COMPLETED}, ""},
-        {{ADDED(0, CALL("i", "x", "\"\"")), ARGS(0, "i", A), DONE(0, CALL("i", "x", "\"" B "\"")),
-          COMPLETED},
-         ""},
-        /* nothing of a failed response */
-        {{DONE(0, MESSAGE("m", "a"))}, ""},
-        {{DONE(0, MESSAGE("m", "a")), "{\"type\":\"error\"}"}, ""},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct answer answer;
-        answer_read_events(&answer, &wire_openai_responses, cases[i].events);
-        assert_string_equal(text_cstr(&answer.collect.verbatim), cases[i].expected);
-        answer_release(&answer);
-    }
+    return json_member_string(item, "call_id");
 }
 
-static void test_verbatim_of_a_fixture(void **state)
-{
-    (void)state;
-    size_t length, meta_length;
-    char *body = fixture_read("60-resp-parallel-reasoning", "response.sse", &length);
-    char *text = fixture_read("60-resp-parallel-reasoning", "meta.json", &meta_length);
-    json_t *meta = json_parse(text, meta_length, NULL, NULL);
-    json_t *replay = json_object_get(json_object_get(meta, "expect"), "replay");
-    struct answer answer;
-    answer_read(&answer, &wire_openai_responses, body, length, 1, true);
-    json_t *verbatim =
-        json_parse(answer.collect.verbatim.data, answer.collect.verbatim.length, NULL, NULL);
-    assert_true(json_equal(verbatim, json_object_get(replay, "input_items_in_order")));
-    json_decref(verbatim);
-    answer_release(&answer);
-    json_decref(meta);
-    free(text);
-    free(body);
-}
-
-/* D14: the verbatim form has the id that the session uses. */
-static void test_verbatim_has_the_sessions_id(void **state)
-{
-    (void)state;
-    static const char *const events[] = {
-        DONE(0, "\"type\":\"function_call\",\"call_id\":7,\"name\":\"f\",\"arguments\":\"{}\""),
-        DONE(1, "\"type\":\"function_call\",\"id\":\"i\",\"name\":\"f\",\"arguments\":\"{}\""),
-        COMPLETED, NULL};
-    struct answer answer;
-    answer_read_events(&answer, &wire_openai_responses, events);
-    json_t *verbatim =
-        json_parse(answer.collect.verbatim.data, answer.collect.verbatim.length, NULL, NULL);
-    assert_int_equal(json_array_size(verbatim), 2);
-    for (size_t i = 0; i < 2; i++)
-        assert_string_equal(json_member_string(json_array_get(verbatim, i), "call_id"),
-                            answer.collect.items[i].id);
-    assert_string_equal(answer.collect.items[0].id, "7");
-    assert_string_not_equal(answer.collect.items[1].id, "i");
-    json_decref(verbatim);
-    answer_release(&answer);
-}
-
-static void try_to_read(const char *const *events, size_t count)
-{
-    struct timeline timeline;
-    struct stream stream;
-    timeline_init(&timeline);
-    stream_init(&stream, &timeline);
-    stream_begin(&stream);
-    struct wire_decoder *decoder = wire_openai_responses.decoder_new(&stream);
-    for (size_t i = 0; decoder && i < count && events[i]; i++)
-        wire_openai_responses.decoder_event(decoder, events[i], strlen(events[i]));
-    if (decoder)
-        wire_openai_responses.decoder_end(decoder);
-    stream_finish(&stream);
-    wire_openai_responses.decoder_free(decoder);
-    stream_release(&stream);
-    timeline_release(&timeline);
-}
-
-static void test_reading_without_memory(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(samples); i++) {
-        bool failed = true;
-        for (int allowed = 0; failed; allowed++) {
-            fail_after(allowed);
-            try_to_read(samples[i].events, COUNT(samples[i].events));
-            failed = fail_never();
-        }
-    }
-}
+static struct reader reader = {
+    .wire = &wire_openai_responses,
+    .provider = "openai-responses",
+    .fixture_count = 7,
+    .samples = TABLE(samples),
+    .documents = TABLE(documents),
+    .notes = TABLE(notes),
+    .failures = TABLE(failures),
+    .usage = {{EVENT("created", "\"response\":{\"usage\":null}"), "{\"type\":\"keepalive\"}",
+               EVENT("completed",
+                     "\"response\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":5,"
+                     "\"input_tokens_details\":{\"cached_tokens\":4},"
+                     "\"output_tokens_details\":{\"reasoning_tokens\":3}}}")},
+              {.input_tokens = 10,
+               .output_tokens = 5,
+               .cached_tokens = 4,
+               .cache_write_tokens = -1,
+               .reasoning_tokens = 3},
+              1},
+    .delta = TEXT(0, "word "),
+    .last = COMPLETED,
+    .verbatims = TABLE(verbatims),
+    .replays = TABLE(replays),
+    .odd_ids =
+        {DONE(0, "\"type\":\"function_call\",\"call_id\":7,\"name\":\"f\",\"arguments\":\"{}\""),
+         DONE(1, "\"type\":\"function_call\",\"id\":\"i\",\"name\":\"f\",\"arguments\":\"{}\""),
+         COMPLETED},
+    .id_of = id_of,
+    .no_id = "i",
+    .ids_asked = 2,
+    .ids_given = 2,
+};
 
 int main(void)
 {
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixtures),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_unknown_reason_is_visible),
-        cmocka_unit_test(test_documents),
+        READER_TESTS(&reader),
         cmocka_unit_test(test_at_once),
-        cmocka_unit_test(test_many_deltas),
         cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_verbatim),
-        cmocka_unit_test(test_verbatim_of_a_fixture),
-        cmocka_unit_test(test_verbatim_has_the_sessions_id),
-        cmocka_unit_test(test_reading_without_memory),
+        READER_TEST(reader_keeps_verbatim, &reader),
+        READER_TEST(reader_keeps_fixtures, &reader),
+        READER_TEST(reader_keeps_the_sessions_ids, &reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
