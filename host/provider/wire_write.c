@@ -274,9 +274,11 @@ void wire_put_object(struct text *out, const char *data, size_t length)
 
 void wire_put_output_text(const struct item *item, struct text *out)
 {
-    static const char mark[] = "Error: ";
-    if (item->is_error && strncasecmp(item->text.data, mark, 5) != 0)
+    static const char mark[] = "Error";
+    if (item->is_error && !item->text.length)
         text_puts(out, mark);
+    else if (item->is_error && strncasecmp(item->text.data, mark, strlen(mark)) != 0)
+        text_printf(out, "%s: ", mark);
     text_append(out, item->text.data, item->text.length);
 }
 

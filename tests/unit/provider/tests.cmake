@@ -2,10 +2,10 @@ include(provider/tests_stream.cmake)
 include(provider/tests_http.cmake)
 
 # The wire formats.  Recorded responses are shared with the tests that run against a server.
-set(readers openai_chat openai_responses anthropic gemini)
-set(readers openai_chat openai_responses anthropic gemini)
-foreach(subject sse wire_error ${readers} openai_chat_write openai_responses_write anthropic_write
-        gemini_write prefix schema_reduce schema_top wire_id wire_parts)
+set(formats openai_chat openai_responses anthropic gemini)
+list(TRANSFORM formats APPEND _write OUTPUT_VARIABLE writers)
+foreach(subject sse wire_error ${formats} ${writers} prefix schema_reduce schema_top wire_id
+        wire_parts)
   mortise_test(unit_${subject}
     SOURCES provider/test_${subject}.c provider/wire_test.c base/failing.c LINKS host_provider)
   target_compile_definitions(unit_${subject} PRIVATE
@@ -13,9 +13,7 @@ foreach(subject sse wire_error ${readers} openai_chat_write openai_responses_wri
   target_link_options(unit_${subject} PRIVATE
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endforeach()
-foreach(subject ${readers})
-  target_sources(unit_${subject} PRIVATE provider/reader_test.c)
-endforeach()
-foreach(subject ${readers})
-  target_sources(unit_${subject} PRIVATE provider/reader_test.c)
+foreach(format ${formats})
+  target_sources(unit_${format} PRIVATE provider/reader_test.c)
+  target_sources(unit_${format}_write PRIVATE provider/writer_test.c)
 endforeach()

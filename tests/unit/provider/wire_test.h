@@ -16,6 +16,12 @@
 #include "provider/sse.h"
 #include "timeline/collect.h"
 
+/* The rows of a table and how many there are. */
+#define TABLE(array)                                                                               \
+    {                                                                                              \
+        (array), sizeof(array) / sizeof((array)[0])                                                \
+    }
+
 struct answer {
     struct timeline timeline;
     struct collect collect;
