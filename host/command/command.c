@@ -16,6 +16,10 @@ static const struct command commands[] = {
      command_plugins},
     {"hooks", "", "every hook event and who takes it, in order", command_hooks},
     {"providers", "", "the providers, and the variables they read", command_providers},
+    {"models", "[PROVIDER]",
+     "the models of a provider's server; without it: of the one that --model names, else of all\n"
+     "      whose key is set and of the servers on this machine",
+     command_models},
     {"new", "tool|hook NAME", "a folder with a plugin that builds, and its test", command_new},
     {"config", "[show]", "the settings in force and where each came from", command_config},
     {"help", "[COMMAND]", "this", command_help},

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/server.h"
 #include "config/key.h"
 #include "provider/curl_api.h"
+#include "provider/local_server.h"
 
 static bool needs_network(const char *model)
 {
@@ -17,10 +19,20 @@ void model_preload(const char *model)
         curl_api_preload(); /* loads beside what follows */
 }
 
-static bool has_key(const struct app *app, const struct profile *profile)
+/* What is on this machine, when nothing else is set up. */
+static void choose_local(struct app *app, struct text *model)
 {
-    return profile_key(profile, NULL) ||
-           settings_section(&app->settings, "provider-config", profile->name);
+    struct local_server server;
+    if (!local_server_find(&server))
+        return;
+    text_printf(model, "%s/%s", server.profile->name, local_server_model(&server));
+    if (!settings_flag(&app->settings, SETTING_QUIET)) {
+        output_own(&app->notes, "no key is set: using ");
+        output_foreign(&app->notes, text_cstr(model), model->length);
+        output_printf(&app->notes, " on %s\n", text_cstr(&server.address));
+        output_flush(&app->notes);
+    }
+    local_server_release(&server);
 }
 
 bool model_choose(struct app *app, struct text *model, struct error *error)
@@ -30,15 +42,18 @@ bool model_choose(struct app *app, struct text *model, struct error *error)
         text_puts(model, named);
     for (size_t i = 0; !named && model->length == 0 && profile_at(i); i++) {
         const struct profile *profile = profile_at(i);
-        if (profile->default_model && has_key(app, profile))
+        if (profile->default_model && server_has_key(app, profile))
             text_printf(model, "%s/%s", profile->name, profile->default_model);
     }
+    if (model->length == 0 && !settings_text(&app->settings, SETTING_BASE_URL))
+        choose_local(app, model);
     if (model->failed)
         return error_memory(error);
     return model->length > 0 ||
            error_set(error, ERROR_CONFIG,
                      "no model: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name a model "
-                     "with -m PROVIDER/MODEL, or try -m offline; `mortise providers` lists them");
+                     "with -m PROVIDER/MODEL, or start a local server (Ollama, llama.cpp), or try "
+                     "-m offline; `mortise providers` lists them");
 }
 
 static enum images_choice images_choice(const char *word)

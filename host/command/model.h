@@ -5,7 +5,8 @@
 #include "command/app.h"
 #include "provider/provider.h"
 
-/* "PROVIDER/MODEL": the one that was named, else that of the first provider whose key is set. */
+/* "PROVIDER/MODEL": the one that was named, else that of the first provider whose key is set,
+ * else that of a server on this machine, which is told on standard error. */
 bool model_choose(struct app *app, struct text *model, struct error *error);
 /* Starts to load what the network needs, for models that need it. */
 void model_preload(const char *model);

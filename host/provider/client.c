@@ -201,19 +201,26 @@ static bool check_key(const char *key, const char *from, struct error *error)
     return secret_add(key, strlen(key)) || error_memory(error);
 }
 
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error)
+{
+    *from = "the configuration";
+    *key = given ? given : profile_key(profile, from);
+    if (*key && **key)
+        return check_key(*key, *from, error);
+    *key = NULL;
+    return true;
+}
+
 /* A server that was named by hand may need no key; the public ones do. */
 static bool find_key(const struct client_settings *settings, const struct profile *profile,
                      const char **key, struct error *error)
 {
-    const char *from = "the configuration";
-    *key = settings->key;
-    if (!*key)
-        *key = profile_key(profile, &from);
-    if (*key && **key)
-        return check_key(*key, from, error);
-    *key = NULL;
+    const char *from;
+    if (!profile_take_key(profile, settings->key, key, &from, error))
+        return false;
     const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
-    if (!profile->key_env || settings->base_url || (named && *named))
+    if (*key || !profile->key_env || settings->base_url || (named && *named))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",

@@ -26,8 +26,7 @@ static bool is_loopback(const char *host)
     return strcasecmp(dot ? dot + 1 : name, "localhost") == 0;
 }
 
-/* As one segment of a path, whatever is in it. */
-static void put_segment(struct text *out, const char *name)
+void http_put_segment(struct text *out, const char *name)
 {
     for (; *name; name++)
         if (isalnum((unsigned char)*name) || strchr("-._~", *name))
@@ -41,7 +40,7 @@ void http_host_path(const struct wire *wire, const char *model, struct text *out
     text_puts(out, wire->path);
     if (!wire->path_behind_model)
         return;
-    put_segment(out, model);
+    http_put_segment(out, model);
     text_puts(out, wire->path_behind_model);
 }
 

@@ -22,6 +22,8 @@ struct http_host {
     struct curl_slist *headers;
 };
 
+/* Appends a text as one segment of a path, or as the value of a query, whatever is in it. */
+void http_put_segment(struct text *out, const char *name);
 /* Appends the path of the wire's requests for the model. */
 void http_host_path(const struct wire *wire, const char *model, struct text *out);
 /* From the base URL, the path behind it, and the environment (http_easy.h).  False when there is

@@ -141,6 +141,7 @@ void client_free(struct client *client); /* NULL is fine */
 /* ---- how servers are spoken to ---- */
 
 struct wire_decoder;
+struct wire_models;
 
 struct wire {
     enum wire_format format;
@@ -150,6 +151,7 @@ struct wire {
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
     const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
     struct part_rules parts;        /* its limits; what is taken depends on provider and model */
+    const struct wire_models *models; /* how a server is asked which there are (models.h) */
     /* The request's body. */
     bool (*write)(struct text *body, const char *provider, const char *model,
                   const struct request *request, struct error *error);
@@ -183,6 +185,7 @@ struct profile {
     unsigned takes;            /* PART_TAKES_… by models that take images at all … */
     const char *const *seeing; /* … which are these, as far as is known: patterns, the first that
                                 * fits decides, '!' before one says no; NULL-terminated, or NULL */
+    bool is_tried;             /* where nothing is named and no key is set (local_server.h) */
     unsigned takes_if_told;    /* beside `takes`, of IMAGES_ON: not every server of the kind does */
 };
 
@@ -195,6 +198,10 @@ const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */
 /* The key in the environment, or NULL; *from (or NULL) becomes the name of its variable. */
 const char *profile_key(const struct profile *profile, const char **from);
+/* What is sent: `given`, else the one in the environment, once it is known to be one and no place
+ * that shows it will.  NULL where there is none; *from as above.  False with *error. */
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error);
 /* Where `wire->path` is put behind: from `given`, else the profile's variable, else its default.
  * Without a slash at its end; false (kind config) names what is wrong with which. */
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
