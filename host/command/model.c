@@ -20,22 +20,17 @@ void model_preload(const char *model)
 }
 
 /* What is on this machine, when nothing else is set up. */
-static void choose_local(struct app *app, struct text *model)
+static void find_local(struct text *model, struct text *where)
 {
     struct local_server server;
     if (!local_server_find(&server))
         return;
     text_printf(model, "%s/%s", server.profile->name, local_server_model(&server));
-    if (!settings_flag(&app->settings, SETTING_QUIET)) {
-        output_own(&app->notes, "no key is set: using ");
-        output_foreign(&app->notes, text_cstr(model), model->length);
-        output_printf(&app->notes, " on %s\n", text_cstr(&server.address));
-        output_flush(&app->notes);
-    }
+    text_puts(where, text_cstr(&server.address));
     local_server_release(&server);
 }
 
-bool model_choose(struct app *app, struct text *model, struct error *error)
+bool model_find(struct app *app, struct text *model, struct text *where, struct error *error)
 {
     const char *named = settings_text(&app->settings, SETTING_MODEL);
     if (named)
@@ -46,14 +41,28 @@ bool model_choose(struct app *app, struct text *model, struct error *error)
             text_printf(model, "%s/%s", profile->name, profile->default_model);
     }
     if (model->length == 0 && !settings_text(&app->settings, SETTING_BASE_URL))
-        choose_local(app, model);
-    if (model->failed)
+        find_local(model, where);
+    if (model->failed || where->failed)
         return error_memory(error);
     return model->length > 0 ||
            error_set(error, ERROR_CONFIG,
                      "no model: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name a model "
                      "with -m PROVIDER/MODEL, or start a local server (Ollama, llama.cpp), or try "
                      "-m offline; `mortise providers` lists them");
+}
+
+bool model_choose(struct app *app, struct text *model, struct error *error)
+{
+    struct text where = TEXT_INIT;
+    bool found = model_find(app, model, &where, error);
+    if (found && where.length && !settings_flag(&app->settings, SETTING_QUIET)) {
+        output_own(&app->notes, "no key is set: using ");
+        output_foreign(&app->notes, model->data, model->length);
+        output_printf(&app->notes, " on %s\n", where.data);
+        output_flush(&app->notes);
+    }
+    text_release(&where);
+    return found;
 }
 
 static enum images_choice images_choice(const char *word)

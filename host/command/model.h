@@ -6,7 +6,9 @@
 #include "provider/provider.h"
 
 /* "PROVIDER/MODEL": the one that was named, else that of the first provider whose key is set,
- * else that of a server on this machine, which is told on standard error. */
+ * else that of a server on this machine, whose address `where` gets; model_choose() tells it on
+ * standard error. */
+bool model_find(struct app *app, struct text *model, struct text *where, struct error *error);
 bool model_choose(struct app *app, struct text *model, struct error *error);
 /* Starts to load what the network needs, for models that need it. */
 void model_preload(const char *model);

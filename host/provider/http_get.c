@@ -184,11 +184,6 @@ const char *http_get_host(const struct http_get *get)
     return text_cstr(&get->host.name);
 }
 
-bool http_get_is_loopback(const struct http_get *get)
-{
-    return get->host.is_loopback;
-}
-
 time_t http_get_date(const struct http_get *get)
 {
     return get->date;

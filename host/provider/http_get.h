@@ -35,7 +35,6 @@ bool http_get_fetch(struct http_get *get, const char *path, struct text *body,
 
 /* The host with its port, for messages. */
 const char *http_get_host(const struct http_get *get);
-bool http_get_is_loopback(const struct http_get *get);
 /* When the server says it answered the last GET; -1: it did not say. */
 time_t http_get_date(const struct http_get *get);
 

@@ -66,18 +66,22 @@ void model_list_release(struct model_list *list)
     *list = (struct model_list){0};
 }
 
-/* Whether it stands on one line as it is, and can be typed. */
-static bool is_name(const char *id, size_t length)
+/* Whether it stands on one line as it is, and can be typed.  `shown` fails when there is no memory. */
+static bool is_name(const char *id, size_t length, struct text *shown)
 {
-    struct text shown = TEXT_INIT;
-    bool same = false;
-    if (length > 0 && length <= MAX_ID_BYTES && !memchr(id, '\n', length) &&
-        !memchr(id, '\t', length)) {
-        utf8_append_visible(&shown, id, length);
-        same = shown.length == length && memcmp(shown.data, id, length) == 0;
-    }
-    text_release(&shown);
-    return same;
+    if (length == 0 || length > MAX_ID_BYTES || memchr(id, '\n', length) ||
+        memchr(id, '\t', length))
+        return false;
+    utf8_append_visible(shown, id, length);
+    return shown->length == length && memcmp(shown->data, id, length) == 0;
+}
+
+static bool append(struct model_list *list, const char *id, size_t length, int64_t created)
+{
+    char *copy = array_reserve(list, 1) ? strndup(id, length) : NULL;
+    if (copy)
+        list->items[list->count++] = (struct model){.id = copy, .created = created};
+    return copy != NULL;
 }
 
 static bool add(struct model_list *list, const struct wire_models *models, const json_t *model,
@@ -86,21 +90,15 @@ static bool add(struct model_list *list, const struct wire_models *models, const
     size_t length;
     size_t prefix = models->prefix ? strlen(models->prefix) : 0;
     const char *id = json_member_text(model, models->id, &length);
-    if (id && prefix && length > prefix && memcmp(id, models->prefix, prefix) == 0)
+    if (id && length > prefix && memcmp(id, models->prefix ? models->prefix : "", prefix) == 0)
         id += prefix, length -= prefix;
-    if (!id || !is_name(id, length)) {
-        list->left_out++;
-        return true;
-    }
-    if (!array_reserve(list, 1))
-        return error_memory(error);
-    struct model *added = &list->items[list->count];
-    *added = (struct model){.id = strndup(id, length),
-                            .created = json_member_integer(model, "created", 0)};
-    if (!added->id)
-        return error_memory(error);
-    list->count++;
-    return true;
+    struct text shown = TEXT_INIT;
+    bool good = id && is_name(id, length, &shown);
+    bool ok = !shown.failed &&
+              (!good || append(list, id, length, json_member_integer(model, "created", 0)));
+    text_release(&shown);
+    list->left_out += !good;
+    return ok || error_memory(error);
 }
 
 /* ---- pages ---- */
