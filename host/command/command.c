@@ -23,6 +23,9 @@ static const struct command commands[] = {
     {"doctor", "", "what is set up and what is wrong with it, each with what to do", command_doctor, true},
     {"new", "tool|hook NAME", "a folder with a plugin that builds, and its test", command_new, false},
     {"config", "[show]", "the settings in force and where each came from", command_config, false},
+    {"completion", "bash|zsh|fish",
+     "the script that completes what is typed in a shell; the installation has them in place",
+     command_completion, true},
     {"help", "[COMMAND]", "this", command_help, true},
 };
 

@@ -30,6 +30,7 @@ int command_hooks(struct app *app, int count, char **operands);
 int command_providers(struct app *app, int count, char **operands);
 int command_models(struct app *app, int count, char **operands);
 int command_doctor(struct app *app, int count, char **operands);
+int command_completion(struct app *app, int count, char **operands);
 int command_new(struct app *app, int count, char **operands);
 int command_config(struct app *app, int count, char **operands);
 int command_help(struct app *app, int count, char **operands);
