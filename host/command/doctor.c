@@ -88,28 +88,19 @@ void doctor_tell(struct doctor *doctor, enum finding finding, const char *check,
     text_release(&message);
 }
 
-static void tell_error(struct doctor *doctor, enum finding finding, const char *check,
-                       const struct error *error)
+/* What a server says is not looked into. */
+void doctor_fail(struct doctor *doctor, const char *check, const struct error *error,
+                 const char *advice)
 {
     struct error copy = *error;
-    char *advice = NULL;
-    for (char *at = copy.message; (at = strstr(at, "; ")); at += 2)
-        advice = at;
-    if (advice) {
-        *advice = '\0';
-        advice += 2;
+    char *last = NULL;
+    for (char *at = copy.message; !error->status && (at = strstr(at, "; ")); at += 2)
+        last = at;
+    if (last) {
+        *last = '\0';
+        advice = last + 2;
     }
-    tell(doctor, finding, (int)exit_code_of(error->kind), check, copy.message, advice);
-}
-
-void doctor_fail(struct doctor *doctor, const char *check, const struct error *error)
-{
-    tell_error(doctor, FINDING_PROBLEM, check, error);
-}
-
-void doctor_warn(struct doctor *doctor, const char *check, const struct error *error)
-{
-    tell_error(doctor, FINDING_WARNING, check, error);
+    tell(doctor, FINDING_PROBLEM, (int)exit_code_of(error->kind), check, copy.message, advice);
 }
 
 /* ---- plugins ---- */
@@ -126,7 +117,7 @@ static void tell_plugins(struct doctor *doctor, const struct registry *registry)
     for (size_t i = 0; (refusal = registry_refusal(registry, i)); i++) {
         struct error error;
         error_set(&error, ERROR_PLUGIN, "%s: %s", refusal->path, refusal->reason);
-        doctor_fail(doctor, "plugin", &error);
+        doctor_fail(doctor, "plugin", &error, "mend it or take it away");
     }
     if (loaded == 0 && !settings_flag(&doctor->app->settings, SETTING_NO_PLUGINS))
         doctor_tell(doctor, FINDING_WARNING, "plugin",
@@ -142,7 +133,7 @@ static void check_plugins(struct doctor *doctor)
     if (registry)
         tell_plugins(doctor, registry);
     else
-        doctor_fail(doctor, "plugin", &error);
+        doctor_fail(doctor, "plugin", &error, "mend it, or leave it out of -e and -P");
     registry_unref(registry);
 }
 

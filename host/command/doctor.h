@@ -23,10 +23,10 @@ struct doctor {
 /* One finding.  `check` is a word ("key"); `advice`, or NULL, says what to do next. */
 void doctor_tell(struct doctor *doctor, enum finding finding, const char *check,
                  const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* A problem, in the words of an error: what stands behind its last "; " is the advice. */
-void doctor_fail(struct doctor *doctor, const char *check, const struct error *error);
-/* The same, as a warning. */
-void doctor_warn(struct doctor *doctor, const char *check, const struct error *error);
+/* A problem in the words of an error, with what they say is to be done (behind the last "; "), or
+ * else with `advice`. */
+void doctor_fail(struct doctor *doctor, const char *check, const struct error *error,
+                 const char *advice);
 
 void doctor_settings(struct doctor *doctor); /* files, variables, keys */
 void doctor_server(struct doctor *doctor);   /* the model and the way to it */

@@ -80,7 +80,7 @@ static void check_sessions(struct doctor *doctor)
         doctor_tell(doctor, FINDING_WARNING, "sessions", "chmod 600 ends that",
                     "'%s' can be used by others", path);
     if (there && !store_sqlite_check(path, &error))
-        doctor_fail(doctor, "sessions", &error);
+        doctor_fail(doctor, "sessions", &error, "use a mortise that is as new, or move the file away");
     else if (there)
         doctor_tell(doctor, FINDING_OK, "sessions", NULL, "'%s' is whole", path);
     free(path);

@@ -136,14 +136,14 @@ static void check_listed(struct doctor *doctor, const struct model_list *list,
 
 static void tell_refusal(struct doctor *doctor, const struct error *error)
 {
-    struct error told = *error;
-    if (error->status == 404 || error->status == 405 || error->status == 501) {
-        error_set(&told, error->kind, "it answers, but lists no models (HTTP %d); check the base "
-                  "URL if a run fails", error->status);
-        doctor_warn(doctor, "server", &told);
-    } else {
-        doctor_fail(doctor, "server", error);
-    }
+    const char *advice = error->kind == ERROR_AUTH     ? "put a key there that is good"
+                         : error->kind == ERROR_CONFIG ? "correct the base URL"
+                                                       : "try again later, or name another model";
+    if (error->status == 404 || error->status == 405 || error->status == 501)
+        doctor_tell(doctor, FINDING_WARNING, "server", "check the base URL if a run fails",
+                    "it answers, but lists no models (HTTP %d)", error->status);
+    else
+        doctor_fail(doctor, "server", error, advice);
 }
 
 static void check_server(struct doctor *doctor, const struct server *server, const char *model)
@@ -177,7 +177,7 @@ static void check_way(struct doctor *doctor, const struct profile *profile, cons
     struct server server;
     struct error error;
     if (!server_init(&server, doctor->app, profile, &error)) {
-        doctor_fail(doctor, "server", &error);
+        doctor_fail(doctor, "server", &error, "correct the configuration");
         return;
     }
     const char *url = text_cstr(&server.base_url);
@@ -197,7 +197,7 @@ static bool is_usable(struct doctor *doctor, const char *model)
     struct client *client = model_client(doctor->app, model, &error);
     bool usable = client != NULL;
     if (!usable)
-        doctor_fail(doctor, "model", &error);
+        doctor_fail(doctor, "model", &error, "name another one with -m");
     client_free(client);
     return usable;
 }
@@ -223,7 +223,7 @@ void doctor_server(struct doctor *doctor)
     struct text where = TEXT_INIT;
     struct error error;
     if (!model_find(doctor->app, &model, &where, &error)) {
-        doctor_fail(doctor, "model", &error);
+        doctor_fail(doctor, "model", &error, "name another one with -m");
     } else if (is_usable(doctor, model.data)) {
         const struct profile *profile = profile_find(model.data, strcspn(model.data, "/"));
         const char *slash = strchr(model.data, '/');

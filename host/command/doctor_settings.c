@@ -33,7 +33,7 @@ static void check_file(struct doctor *doctor, const char *path, enum setting_sou
         doctor_tell(doctor, FINDING_OK, "configuration", NULL, "'%s' is read (%s)", path,
                     setting_source_name(source));
     else
-        doctor_fail(doctor, "configuration", &error);
+        doctor_fail(doctor, "configuration", &error, "correct the file");
 }
 
 static void check_user_file(struct doctor *doctor)
@@ -101,7 +101,7 @@ static void check_variables(struct doctor *doctor)
     struct error error;
     settings_init(&settings);
     if (!settings_read_environment(&settings, &error))
-        doctor_fail(doctor, "variable", &error);
+        doctor_fail(doctor, "variable", &error, "correct or unset it");
     settings_release(&settings);
     for (char **variable = environ; variable && *variable; variable++)
         if (strncmp(*variable, start, sizeof(start) - 1) == 0)
@@ -131,7 +131,7 @@ static bool check_configured(struct doctor *doctor, const struct profile *profil
         doctor_tell(doctor, FINDING_OK, "key", NULL, "%s: %s '%s' has it", profile->name,
                     file ? "the file" : "the variable", file ? file : variable);
     else
-        doctor_fail(doctor, "key", &error);
+        doctor_fail(doctor, "key", &error, "correct it there");
     free(key);
     return true;
 }
@@ -144,7 +144,7 @@ static bool check_key(struct doctor *doctor, const struct profile *profile)
         return true;
     if (!profile_take_key(profile, NULL, &key, &from, &error)) {
         error_prefix(&error, "%s", profile->name);
-        doctor_fail(doctor, "key", &error);
+        doctor_fail(doctor, "key", &error, "correct it there");
         return true;
     }
     if (key)
