@@ -6,9 +6,10 @@
 
 #include "base/utf8.h"
 #include "command/command.h"
+#include "command/model.h"
 #include "command/sessions.h"
 #include "plugin/registry.h"
-#include "provider/provider.h"
+#include "provider/profiles.h"
 
 struct completion {
     struct app *app;
@@ -74,19 +75,29 @@ static void offer_commands(const struct completion *c)
         offer(c, command_at(i)->name, command_at(i)->summary);
 }
 
+/* NULL, which is those that are built in, where the configuration is wrong. */
+static const struct profiles *profiles_of(const struct completion *c)
+{
+    struct error error;
+    return model_profiles(c->app, &error);
+}
+
 static void offer_providers(const struct completion *c)
 {
-    for (size_t i = 0; profile_at(i); i++)
-        if (profile_at(i)->wire)
-            offer(c, profile_at(i)->name, profile_at(i)->summary);
+    const struct profiles *profiles = profiles_of(c);
+    const struct profile *profile;
+    for (size_t i = 0; (profile = profiles_at(profiles, i)); i++)
+        if (profile->wire)
+            offer(c, profile->name, profile->summary);
 }
 
 /* The model behind the slash is the server's to know, and asking takes too long for a key. */
 static void offer_models(const struct completion *c)
 {
+    const struct profiles *profiles = profiles_of(c);
+    const struct profile *profile;
     char name[80];
-    for (size_t i = 0; profile_at(i); i++) {
-        const struct profile *profile = profile_at(i);
+    for (size_t i = 0; (profile = profiles_at(profiles, i)); i++) {
         snprintf(name, sizeof(name), "%s%s", profile->name,
                  strcmp(profile->name, "offline") == 0 ? "" : "/");
         offer(c, name, profile->summary);

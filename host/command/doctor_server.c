@@ -225,7 +225,8 @@ void doctor_server(struct doctor *doctor)
     if (!model_find(doctor->app, &model, &where, &error)) {
         doctor_fail(doctor, "model", &error, "name another one with -m");
     } else if (is_usable(doctor, model.data)) {
-        const struct profile *profile = profile_find(model.data, strcspn(model.data, "/"));
+        const struct profile *profile =
+            profiles_find(doctor->app->profiles, model.data, strcspn(model.data, "/"));
         const char *slash = strchr(model.data, '/');
         tell_model(doctor, model.data, text_cstr(&where));
         if (profile && profile->wire)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command/doctor.h"
+#include "command/model.h"
 #include "command/server.h"
 #include "config/config_file.h"
 #include "config/key.h"
@@ -38,8 +39,8 @@ static void check_file(struct doctor *doctor, const char *path, enum setting_sou
 
 static void check_user_file(struct doctor *doctor)
 {
-    bool required;
-    char *path = config_file_user(&doctor->app->settings, &required);
+    bool required = settings_text(&doctor->app->settings, SETTING_CONFIG) != NULL;
+    char *path = config_file_user_path(&doctor->app->settings);
     if (path && !*path) {
         doctor_tell(doctor, FINDING_WARNING, "configuration", "set HOME or XDG_CONFIG_HOME",
                     "there is no place for a file of the user's");
@@ -153,12 +154,12 @@ static bool check_key(struct doctor *doctor, const struct profile *profile)
 }
 
 /* Those without are one line: nobody has them all. */
-static void check_keys(struct doctor *doctor)
+static void check_keys(struct doctor *doctor, const struct profiles *profiles)
 {
     const struct profile *profile;
     struct text without = TEXT_INIT;
-    for (size_t i = 0; (profile = profile_at(i)); i++)
-        if (profile->key_env && !check_key(doctor, profile))
+    for (size_t i = 0; (profile = profiles_at(profiles, i)); i++)
+        if (profile->key_env && !check_key(doctor, profile) && !profile->key_is_optional)
             text_printf(&without, "%s%s (%s)", without.length ? ", " : "", profile->name,
                         profile->key_env);
     if (without.length)
@@ -168,8 +169,12 @@ static void check_keys(struct doctor *doctor)
 
 void doctor_settings(struct doctor *doctor)
 {
+    struct error error;
     check_user_file(doctor);
     check_project_file(doctor);
     check_variables(doctor);
-    check_keys(doctor);
+    const struct profiles *profiles = model_profiles(doctor->app, &error);
+    if (!profiles)
+        doctor_fail(doctor, "configuration", &error, "correct the section of the provider");
+    check_keys(doctor, profiles); /* without, those that are built in */
 }

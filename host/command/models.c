@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "base/log.h"
 #include "command/command.h"
+#include "command/model.h"
 #include "command/server.h"
 #include "provider/local_server.h"
 
@@ -71,13 +72,13 @@ static bool list_local(struct app *app, const struct profile *profile)
 }
 
 /* All that a run could use: those with a key, and what answers on this machine. */
-static int list_usable(struct app *app)
+static int list_usable(struct app *app, const struct profiles *profiles)
 {
     const struct profile *profile;
     bool any = false;
     int code = EXIT_FINISHED;
-    for (size_t i = 0; (profile = profile_at(i)); i++) {
-        if (!profile->wire || !server_has_key(app, profile)) {
+    for (size_t i = 0; (profile = profiles_at(profiles, i)); i++) {
+        if (!profile->wire || !server_has_key(profile)) {
             any = list_local(app, profile) || any;
             continue;
         }
@@ -101,11 +102,12 @@ int command_models(struct app *app, int count, char **operands)
     struct error error;
     if (count > 1)
         return command_usage(app, "models", "too many words after 'models'");
-    if (named && !(profile = server_profile(named, &error)))
+    const struct profiles *profiles = model_profiles(app, &error);
+    if (!profiles || (named && !(profile = server_profile(profiles, named, &error))))
         return app_fail(app, &error);
     if (!profile && settings_text(&app->settings, SETTING_BASE_URL))
         return command_usage(app, "models", "the base URL is of one provider; name it");
-    int code = profile ? list_one(app, profile) : list_usable(app);
+    int code = profile ? list_one(app, profile) : list_usable(app, profiles);
     int flushed = app_flush(app);
     return code != EXIT_FINISHED ? code : flushed;
 }

@@ -7,10 +7,11 @@
 
 enum { LIST_TIMEOUT_MS = 30000 };
 
-const struct profile *server_profile(const char *model, struct error *error)
+const struct profile *server_profile(const struct profiles *profiles, const char *model,
+                                     struct error *error)
 {
     size_t length = strcspn(model, "/");
-    const struct profile *profile = profile_find(model, length);
+    const struct profile *profile = profiles_find(profiles, model, length);
     if (!profile)
         error_set(error, ERROR_USAGE, "no provider '%.*s'; `mortise providers` lists them",
                   length > 64 ? 64 : (int)length, model);
@@ -19,10 +20,9 @@ const struct profile *server_profile(const char *model, struct error *error)
     return profile && profile->wire ? profile : NULL;
 }
 
-bool server_has_key(const struct app *app, const struct profile *profile)
+bool server_has_key(const struct profile *profile)
 {
-    return profile_key(profile, NULL) ||
-           settings_section(&app->settings, "provider-config", profile->name);
+    return profile->key_from || profile_key(profile, NULL);
 }
 
 bool server_init(struct server *server, const struct app *app, const struct profile *profile,
@@ -32,7 +32,8 @@ bool server_init(struct server *server, const struct app *app, const struct prof
     *server = (struct server){.profile = profile};
     if (key_from_config(&app->settings, profile->name, &server->configured, error) &&
         profile_take_key(profile, server->configured, &server->key, &server->key_from, error) &&
-        profile_base_url(profile, base_url, &server->base_url, error))
+        profile_base_url(profile, base_url, &server->base_url, error) &&
+        profile_pairs_read(profile, &server->pairs, error))
         return true;
     server_release(server);
     return false;
@@ -42,6 +43,7 @@ void server_release(struct server *server)
 {
     text_release(&server->base_url);
     free(server->configured);
+    profile_pairs_release(&server->pairs);
     *server = (struct server){0};
 }
 
@@ -65,6 +67,8 @@ bool server_models(const struct server *server, const struct app *app, struct mo
     const struct http_get_settings settings = {
         .profile = server->profile,
         .base_url = text_cstr(&server->base_url),
+        .query = server->pairs.query.data,
+        .headers = (const char *const *)server->pairs.headers,
         .key = server->key,
         .connect_timeout_ms = app_milliseconds(app, SETTING_CONNECT_TIMEOUT, 20000),
         .timeout_ms = LIST_TIMEOUT_MS,

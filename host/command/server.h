@@ -6,6 +6,8 @@
 
 #include "command/app.h"
 #include "provider/models.h"
+#include "provider/profile_pairs.h"
+#include "provider/profiles.h"
 
 struct server {
     const struct profile *profile;
@@ -13,13 +15,15 @@ struct server {
     const char *key;      /* or NULL */
     const char *key_from; /* where it was found: "OPENAI_API_KEY" */
     char *configured;     /* the key, if it comes from the configuration */
+    struct profile_pairs pairs;
 };
 
 /* The provider of "PROVIDER/MODEL", or of a name alone; NULL with *error: there is none, or it has
  * no server. */
-const struct profile *server_profile(const char *model, struct error *error);
+const struct profile *server_profile(const struct profiles *profiles, const char *model,
+                                     struct error *error);
 /* Whether a key is set, in the environment or the configuration. */
-bool server_has_key(const struct app *app, const struct profile *profile);
+bool server_has_key(const struct profile *profile);
 
 bool server_init(struct server *server, const struct app *app, const struct profile *profile,
                  struct error *error);

@@ -146,17 +146,22 @@ static bool read_file(struct settings *settings, const char *path, bool required
     return ok;
 }
 
-char *config_file_user(const struct settings *settings, bool *required)
+char *config_file_user_path(const struct settings *settings)
 {
     const char *named = settings_text(settings, SETTING_CONFIG);
-    *required = named != NULL;
     return named ? strdup(named) : path_config("config.json");
+}
+
+static char *user_path(const struct settings *settings, bool *required)
+{
+    *required = settings_text(settings, SETTING_CONFIG) != NULL;
+    return config_file_user_path(settings);
 }
 
 bool config_file_read_user(struct settings *settings, struct error *error)
 {
     bool required;
-    char *path = config_file_user(settings, &required);
+    char *path = user_path(settings, &required);
     if (!path)
         return error_memory(error);
     bool ok = !*path || read_file(settings, path, required, SOURCE_USER, error);
@@ -169,7 +174,7 @@ bool config_file_read_sections(const struct settings *settings, const char *kind
 {
     bool required;
     json_t *root = NULL;
-    char *path = config_file_user(settings, &required);
+    char *path = user_path(settings, &required);
     *out = NULL;
     if (!path)
         return error_memory(error);

@@ -302,6 +302,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const headers[] = {"anthropic-version: 2023-06-01", NULL};
 
 const struct wire wire_anthropic = {
+    .name = "anthropic",
     .format = WIRE_ANTHROPIC,
     .path = "/messages",
     .headers = headers,

@@ -318,7 +318,8 @@ static void put_thinking(const struct wire_writer *writer, const struct request_
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     text_puts(body, ",\"generationConfig\":{\"candidateCount\":1");
     wire_put_integer(body, "maxOutputTokens", config->max_tokens);
@@ -358,13 +359,13 @@ static void put_head(struct contents *contents)
     contents->place.offset = writer->body->length;
 }
 
-bool gemini_write(struct text *body, const char *provider, const char *model,
+bool gemini_write(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct contents contents = {.writer = {body, WIRE_GEMINI, provider, model, request, &load}};
+    struct contents contents = {.writer = {body, WIRE_GEMINI, profile, model, request, &load}};
     if (!wire_resume(&contents.writer, &contents.place))
         put_head(&contents);
     contents.role = (enum item_role)contents.place.state;

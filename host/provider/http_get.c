@@ -17,6 +17,7 @@ struct http_get {
     CURL *easy; /* holds the connection */
     struct http_host host;
     struct text base_url;
+    struct text query;
     int64_t connect_timeout_ms;
     int64_t timeout_ms;
 
@@ -120,6 +121,8 @@ static bool begin(struct http_get *get, const char *path)
     text_reset(&get->body);
     text_append(&get->url, get->base_url.data, get->base_url.length);
     text_puts(&get->url, path);
+    if (get->query.length)
+        text_printf(&get->url, "%c%s", strchr(path, '?') ? '&' : '?', get->query.data);
     http_hints_init(&get->hints);
     get->date = -1;
     get->too_long = false;
@@ -148,6 +151,7 @@ void http_get_free(struct http_get *get)
         get->api->easy_cleanup(get->easy);
     http_host_release(&get->host);
     text_release(&get->base_url);
+    text_release(&get->query);
     text_release(&get->url);
     text_release(&get->body);
     free(get);
@@ -158,10 +162,12 @@ static bool set_up(struct http_get *get, const struct http_get_settings *setting
     get->connect_timeout_ms = settings->connect_timeout_ms;
     get->timeout_ms = settings->timeout_ms;
     text_puts(&get->base_url, settings->base_url);
+    text_puts(&get->query, settings->query ? settings->query : "");
     get->easy = get->api->easy_init();
-    return get->easy && !get->base_url.failed &&
+    return get->easy && !get->base_url.failed && !get->query.failed &&
            http_host_init(&get->host, settings->base_url, "") &&
-           http_host_add_headers(&get->host, get->api, settings->profile->wire, settings->key);
+           http_host_add_headers(&get->host, get->api, settings->profile, settings->headers,
+                                 settings->key);
 }
 
 struct http_get *http_get_new(const struct http_get_settings *settings, struct error *error)

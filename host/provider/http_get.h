@@ -16,6 +16,8 @@
 struct http_get_settings {
     const struct profile *profile;
     const char *base_url;
+    const char *query;          /* behind every path, without '?', or NULL */
+    const char *const *headers; /* beside the format's, NULL-terminated, or NULL */
     const char *key;            /* or NULL */
     int64_t connect_timeout_ms; /* 0: as long as the whole GET may take */
     int64_t timeout_ms;         /* of one GET, from its beginning to its last byte */

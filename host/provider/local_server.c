@@ -85,10 +85,10 @@ const char *local_server_model(const struct local_server *server)
     return best ? best->id : NULL;
 }
 
-bool local_server_find(struct local_server *server)
+bool local_server_find(const struct profiles *profiles, struct local_server *server)
 {
     const struct profile *profile;
-    for (size_t i = 0; (profile = profile_at(i)); i++) {
+    for (size_t i = 0; (profile = profiles_at(profiles, i)); i++) {
         if (!profile->is_tried || !local_server_try(profile, server))
             continue;
         if (local_server_model(server))

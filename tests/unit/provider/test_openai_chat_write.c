@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "unit/base/failing.h"
 
-static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
+static char *write_as(const struct profile *profile, const struct history *history, struct toolset *tools,
                        const struct request_config *config)
 {
     struct request request = {.system = "Be brief.",
@@ -16,13 +16,19 @@ static char *write_for(const char *provider, const struct history *history, stru
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_openai_chat.write(&body, provider, "m1", &request, &error);
+    bool written = wire_openai_chat.write(&body, profile, "m1", &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
     assert_string_equal(error.message, "");
     json_decref(document);
     return text_take(&body, NULL);
+}
+
+static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
+                       const struct request_config *config)
+{
+    return write_as(profile_of(provider), history, tools, config);
 }
 
 static void messages_are(const char *provider, const struct history *history, const char *expected)
@@ -85,12 +91,49 @@ static void test_golden_request(void **state)
         "\"max_completion_tokens\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
         "\"reasoning_effort\":\"low\"}");
     free(body);
-    body = write_for("groq", &history, NULL, &config);
+    body = write_for("mistral", &history, NULL, &config);
     assert_non_null(strstr(body, "\"max_tokens\":100"));
     assert_null(strstr(body, "\"tools\""));
     free(body);
     history_release(&history);
     toolset_release(&tools);
+}
+
+/* What a server does its own way is said by its profile, and by nothing else (W100, W101). */
+static void test_a_profile_decides(void **state)
+{
+    (void)state;
+    static const char *const stop[] = {"END", NULL};
+    static const char *const some[] = {"stop", "temperature", "reasoning", "top_p", NULL};
+    static const char *const others[] = {"max_tokens", "top_k", NULL};
+    struct request_config config = {100, 0.1, 0.5, 40, stop, "low"};
+    struct history history;
+    history_init(&history);
+    say(&history, ROLE_USER, "Hi");
+    const struct {
+        struct profile profile;
+        const char *end;
+    } cases[] = {
+        {{.unsupported = some}, "\"stream_options\":{\"include_usage\":true},\"max_tokens\":100,"
+                                "\"top_k\":40}"},
+        {{.unsupported = others, .no_stream_options = true},
+         "\"stream\":true,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+         "\"reasoning_effort\":\"low\"}"},
+        {{.max_tokens_field = "most", .no_stream_options = true},
+         "\"stream\":true,\"most\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+         "\"reasoning_effort\":\"low\"}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct profile profile = cases[i].profile;
+        profile.name = "own";
+        profile.wire = &wire_openai_chat;
+        char *body = write_as(&profile, &history, NULL, &config);
+        size_t length = strlen(cases[i].end);
+        assert_true(strlen(body) > length);
+        assert_string_equal(body + strlen(body) - length, cases[i].end);
+        free(body);
+    }
+    history_release(&history);
 }
 
 static void test_unset_values_stay_away(void **state)
@@ -236,7 +279,8 @@ static void test_ids_and_names(void **state)
     free(body);
 
     history.items[0]->origin = origin_new("kimi", "m1");
-    body = write_for("kimi", &history, NULL, NULL);
+    const struct profile kimi = {.name = "kimi", .wire = &wire_openai_chat};
+    body = write_as(&kimi, &history, NULL, NULL);
     assert_non_null(strstr(body, "\"id\":\"functions.f:0\""));
     assert_non_null(strstr(body, "\"tool_call_id\":\"functions.f:0\""));
     free(body);
@@ -273,7 +317,7 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "f", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_openai_chat.write(&body, "openai", "m1", &request, &error));
+    assert_false(wire_openai_chat.write(&body, profile_of("openai"), "m1", &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     assert_non_null(strstr(error.message, "c1"));
     text_release(&body);
@@ -299,7 +343,7 @@ static void test_writing_without_memory(void **state)
                                   .tools = &tools,
                                   .config = &config};
         fail_after(allowed);
-        bool written = wire_openai_chat.write(&body, "openai", "m1", &request, &error);
+        bool written = wire_openai_chat.write(&body, profile_of("openai"), "m1", &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);
@@ -314,6 +358,7 @@ int main(void)
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_request),
+        cmocka_unit_test(test_a_profile_decides),
         cmocka_unit_test(test_unset_values_stay_away),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_order_of_results),

@@ -3,3 +3,7 @@
 foreach(subject image retry profile http_error http_host)
   mortise_test(unit_${subject} SOURCES provider/test_${subject}.c LINKS host_provider)
 endforeach()
+mortise_test(unit_profiles
+  SOURCES provider/test_profiles.c base/failing.c LINKS host_provider)
+target_link_options(unit_profiles PRIVATE
+  -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
