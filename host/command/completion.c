@@ -305,7 +305,8 @@ static void offer_operand(const struct completion *c, int count, char **words)
 
 /* ---- the words ---- */
 
-/* The folders and files that the words name are those that count. */
+/* The folders and files that the words name are those that count; what is wrong with them is not for
+ * now.  False: no memory. */
 static bool use_settings(struct app *app, int count, char **words)
 {
     struct error error;
@@ -318,10 +319,10 @@ static bool use_settings(struct app *app, int count, char **words)
     if (count > 0)
         memcpy(copy + 1, words, (size_t)count * sizeof(*copy));
     settings_release(&app->settings);
-    settings_read_options(&app->settings, count + 1, copy, &operands, &error);
-    settings_read_rest(&app->settings, &error);
+    bool enough = settings_read_options(&app->settings, count + 1, copy, &operands, &error) ||
+                  error.kind != ERROR_INTERNAL;
     free(copy);
-    return true;
+    return (settings_read_rest(&app->settings, &error) || error.kind != ERROR_INTERNAL) && enough;
 }
 
 /* Moves the operands to the front; *option becomes the one whose value comes next, *only_operands
@@ -353,8 +354,10 @@ void completion_words(struct app *app, int count, char **words)
     struct completion c = {.app = app, .head = last, .rest = last};
     const struct setting_definition *option;
     bool only_operands;
-    if (!use_settings(app, count - 1, words))
+    if (!use_settings(app, count - 1, words)) {
+        output_fail(&app->out, ENOMEM);
         return;
+    }
     int operands = take_operands(count - 1, words, &option, &only_operands);
     const char *equals = strncmp(last, "--", 2) == 0 ? strchr(last, '=') : NULL;
     if (option) {

@@ -83,8 +83,9 @@ void doctor_tell(struct doctor *doctor, enum finding finding, const char *check,
     text_vprintf(&message, format, arguments);
     va_end(arguments);
     if (message.failed)
-        output_fail(&doctor->app->out, ENOMEM);
-    tell(doctor, finding, EXIT_FAILED, check, text_cstr(&message), advice);
+        doctor_no_memory(doctor, check);
+    else
+        tell(doctor, finding, EXIT_FAILED, check, text_cstr(&message), advice);
     text_release(&message);
 }
 
@@ -101,6 +102,13 @@ void doctor_fail(struct doctor *doctor, const char *check, const struct error *e
         advice = last + 2;
     }
     tell(doctor, FINDING_PROBLEM, (int)exit_code_of(error->kind), check, copy.message, advice);
+}
+
+void doctor_no_memory(struct doctor *doctor, const char *check)
+{
+    struct error error;
+    error_memory(&error);
+    doctor_fail(doctor, check, &error, "end something else and look again");
 }
 
 /* ---- plugins ---- */

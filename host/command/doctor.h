@@ -28,6 +28,9 @@ void doctor_tell(struct doctor *doctor, enum finding finding, const char *check,
 void doctor_fail(struct doctor *doctor, const char *check, const struct error *error,
                  const char *advice);
 
+/* It could not be looked at: there is no memory. */
+void doctor_no_memory(struct doctor *doctor, const char *check);
+
 void doctor_settings(struct doctor *doctor); /* files, variables, keys */
 void doctor_server(struct doctor *doctor);   /* the model and the way to it */
 void doctor_places(struct doctor *doctor);   /* folders, the session store */

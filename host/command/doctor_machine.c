@@ -1,4 +1,5 @@
 /* doctor_machine - the terminal, and the language that its characters are in. */
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -40,6 +41,10 @@ static void check_locale(struct doctor *doctor)
 {
     const char *name = locale_name();
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (!locale && errno == ENOMEM) {
+        doctor_no_memory(doctor, "locale");
+        return;
+    }
     if (!locale) {
         doctor_tell(doctor, FINDING_WARNING, "locale", "install it, or set LC_ALL=C.UTF-8",
                     "'%s' is not installed", name);

@@ -43,7 +43,9 @@ static void check_missing(struct doctor *doctor, const char *path)
     }
     if (above && access(above, W_OK | X_OK) == 0)
         doctor_tell(doctor, FINDING_OK, "folder", NULL, "'%s' will be made when it is needed", path);
-    else if (above)
+    else if (!above)
+        doctor_no_memory(doctor, "folder");
+    else
         doctor_tell(doctor, FINDING_PROBLEM, "folder",
                     "make it, or name another place in the XDG variables",
                     "'%s' is not there and cannot be made in '%s'", path, above);
@@ -53,12 +55,14 @@ static void check_missing(struct doctor *doctor, const char *path)
 static void check_place(struct doctor *doctor, char *path, const char *variable)
 {
     struct stat status;
-    if (path && !*path) {
+    if (!path) {
+        doctor_no_memory(doctor, "folder");
+    } else if (!*path) {
         char advice[64];
         snprintf(advice, sizeof(advice), "set HOME or %s", variable);
         doctor_tell(doctor, FINDING_WARNING, "folder", advice,
                     "neither HOME nor %s is an absolute path, so nothing can be kept", variable);
-    } else if (path) {
+    } else {
         trim_slash(path);
         if (stat(path, &status) == 0)
             check_folder(doctor, path, &status);
@@ -74,7 +78,9 @@ static void check_sessions(struct doctor *doctor)
     struct stat status;
     struct error error;
     bool there = path && *path && stat(path, &status) == 0;
-    if (path && *path && !there)
+    if (!path)
+        doctor_no_memory(doctor, "sessions");
+    else if (*path && !there)
         doctor_tell(doctor, FINDING_OK, "sessions", NULL, "none was kept yet");
     if (there && (status.st_mode & (S_IRWXG | S_IRWXO)))
         doctor_tell(doctor, FINDING_WARNING, "sessions", "chmod 600 ends that",

@@ -71,11 +71,14 @@ static void check_namespaces(struct doctor *doctor)
             "kernel.apparmor_restrict_unprivileged_userns; a container may forbid them");
 }
 
-/* The folder of this process in the one hierarchy of version 2: its line begins with "0::". */
-static bool find_cgroup(struct text *folder)
+/* The folder of this process in the one hierarchy of version 2: its line begins with "0::".  Empty
+ * when there is none. */
+static void find_cgroup(struct text *folder)
 {
     struct text table = TEXT_INIT;
-    bool read = file_read("/proc/self/cgroup", 1 << 16, &table, NULL);
+    struct error error = ERROR_INIT;
+    bool read = file_read("/proc/self/cgroup", 1 << 16, &table, &error);
+    folder->failed = error.kind == ERROR_INTERNAL;
     const char *line = read ? text_cstr(&table) : "";
     while (*line && strncmp(line, "0::", 3) != 0) {
         line += strcspn(line, "\n");
@@ -88,38 +91,51 @@ static bool find_cgroup(struct text *folder)
             folder->data[--folder->length] = '\0';
     }
     text_release(&table);
-    return folder->length > 0 && !folder->failed;
+}
+
+/* Which of its limits are there, in words; false: that cannot be read. */
+static bool read_controllers(const char *folder, struct text *words)
+{
+    struct text file = TEXT_INIT;
+    text_printf(&file, "%s/cgroup.controllers", folder);
+    bool read = !file.failed && file_read(file.data, 4096, words, NULL);
+    if (read && words->length)
+        words->data[strcspn(words->data, "\n")] = '\0';
+    text_release(&file);
+    return read;
+}
+
+static void check_limits(struct doctor *doctor, const char *folder)
+{
+    static const char advice[] = "for limits of memory and processes start it by systemd-run --user "
+                                 "--scope -p Delegate=yes";
+    struct text words = TEXT_INIT;
+    if (access(folder, W_OK) != 0)
+        missing(doctor, "control group of its own", advice);
+    else if (!read_controllers(folder, &words))
+        doctor_tell(doctor, FINDING_WARNING, "sandbox", advice,
+                    "no controllers of the control group '%s' can be read", folder);
+    else if (!strstr(text_cstr(&words), "memory") || !strstr(text_cstr(&words), "pids"))
+        doctor_tell(doctor, FINDING_WARNING, "sandbox", advice,
+                    "the control group '%s' has no limits of memory and processes", folder);
+    else
+        doctor_tell(doctor, FINDING_OK, "sandbox", NULL, "control group '%s' with %s", folder,
+                    words.data);
+    text_release(&words);
 }
 
 static void check_cgroup(struct doctor *doctor)
 {
-    static const char advice[] =
-        "start it by systemd-run --user --scope -p Delegate=yes to have limits of memory and processes";
     struct text folder = TEXT_INIT;
-    struct text file = TEXT_INIT;
-    struct text controllers = TEXT_INIT;
-    if (!find_cgroup(&folder)) {
+    find_cgroup(&folder);
+    if (folder.failed)
+        doctor_no_memory(doctor, "sandbox");
+    else if (folder.length)
+        check_limits(doctor, folder.data);
+    else
         doctor_tell(doctor, FINDING_WARNING, "sandbox", "boot with the unified hierarchy",
                     "no control groups of version 2");
-    } else {
-        text_printf(&file, "%s/cgroup.controllers", folder.data);
-        bool read = !file.failed && file_read(file.data, 4096, &controllers, NULL);
-        if (read && controllers.length)
-            controllers.data[strcspn(controllers.data, "\n")] = '\0';
-        if (access(folder.data, W_OK) != 0)
-            missing(doctor, "control group of its own", advice);
-        else if (!read || !strstr(text_cstr(&controllers), "memory") ||
-                 !strstr(text_cstr(&controllers), "pids"))
-            doctor_tell(doctor, FINDING_WARNING, "sandbox", advice,
-                        "the control group has no limits of memory and processes (%s)",
-                        read ? text_cstr(&controllers) : "unreadable");
-        else
-            doctor_tell(doctor, FINDING_OK, "sandbox", NULL, "control group '%s' with %s",
-                        folder.data, controllers.data);
-    }
     text_release(&folder);
-    text_release(&file);
-    text_release(&controllers);
 }
 
 static void check_pidfd(struct doctor *doctor)

@@ -67,6 +67,7 @@ static void check_certificates(struct doctor *doctor)
 {
     struct http_certificates certificates;
     if (!http_certificates_find(&certificates)) {
+        doctor_no_memory(doctor, "certificates");
         http_certificates_release(&certificates);
         return;
     }

@@ -41,13 +41,15 @@ static void check_user_file(struct doctor *doctor)
 {
     bool required = settings_text(&doctor->app->settings, SETTING_CONFIG) != NULL;
     char *path = config_file_user_path(&doctor->app->settings);
-    if (path && !*path) {
+    if (!path) {
+        doctor_no_memory(doctor, "configuration");
+    } else if (!*path) {
         doctor_tell(doctor, FINDING_WARNING, "configuration", "set HOME or XDG_CONFIG_HOME",
                     "there is no place for a file of the user's");
-    } else if (path && !required && access(path, F_OK) != 0 && errno == ENOENT) {
+    } else if (!required && access(path, F_OK) != 0 && errno == ENOENT) {
         doctor_tell(doctor, FINDING_OK, "configuration", NULL,
                     "'%s' is not there; the defaults hold", path);
-    } else if (path) {
+    } else {
         check_file(doctor, path, SOURCE_USER);
         check_owner(doctor, path);
     }
@@ -57,7 +59,9 @@ static void check_user_file(struct doctor *doctor)
 static void check_project_file(struct doctor *doctor)
 {
     char *path = config_file_project();
-    if (path && *path)
+    if (!path)
+        doctor_no_memory(doctor, "configuration");
+    else if (*path)
         check_file(doctor, path, SOURCE_PROJECT);
     free(path);
 }
@@ -162,7 +166,9 @@ static void check_keys(struct doctor *doctor, const struct profiles *profiles)
         if (profile->key_env && !check_key(doctor, profile) && !profile->key_is_optional)
             text_printf(&without, "%s%s (%s)", without.length ? ", " : "", profile->name,
                         profile->key_env);
-    if (without.length)
+    if (without.failed)
+        doctor_no_memory(doctor, "key");
+    else if (without.length)
         doctor_tell(doctor, FINDING_OK, "key", NULL, "not set: %s", without.data);
     text_release(&without);
 }
