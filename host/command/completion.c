@@ -1,4 +1,10 @@
-#include "command/completion.h"
+/*
+ * completion - what can stand where the cursor is: for the scripts of the shells.
+ *
+ * The scripts (host/completion) are thin.  They hand the words so far to `mortise completion
+ * words`, so what is offered comes from the tables of options and commands of the very binary
+ * that will run, and is the same in every shell.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "command/command.h"
+#include "command/embedded.h"
 #include "command/model.h"
 #include "command/sessions.h"
 #include "plugin/registry.h"
@@ -164,18 +171,12 @@ static const struct {
     const char *metavariable;
     void (*offer)(const struct completion *c);
 } sources[] = {
-    {"tools", "NAME", offer_tools},
-    {"plugins", "NAME", offer_plugins},
-    {"sessions", "ID", offer_sessions},
-    {"session", "ID", offer_sessions},
-    {NULL, "SESSION", offer_sessions},
-    {NULL, "COMMAND", offer_commands},
-    {NULL, "PROVIDER", offer_providers},
-    {NULL, "PROVIDER/MODEL", offer_models},
-    {NULL, "GLOB,...", offer_tool_list},
-    {NULL, "FILE", offer_files},
-    {NULL, "FILE.so", offer_files},
-    {NULL, "DIR", offer_folders},
+    {"tools", "NAME", offer_tools},      {"plugins", "NAME", offer_plugins},
+    {"sessions", "ID", offer_sessions},  {"session", "ID", offer_sessions},
+    {NULL, "SESSION", offer_sessions},   {NULL, "COMMAND", offer_commands},
+    {NULL, "PROVIDER", offer_providers}, {NULL, "PROVIDER/MODEL", offer_models},
+    {NULL, "GLOB,...", offer_tool_list}, {NULL, "FILE", offer_files},
+    {NULL, "FILE.so", offer_files},      {NULL, "DIR", offer_folders},
 };
 
 static void offer_value(const struct completion *c, const char *owner, const char *metavariable,
@@ -246,8 +247,9 @@ static void offer_option_value(const struct completion *c, const struct setting_
 
 /* ---- operands ---- */
 
-/* The usage of a command is "[list | show ID | …]", "tool|hook NAME" or "[PROMPT...]": alternatives,
- * each a row of words to be typed as they are (small letters) and of metavariables. */
+/* The usage of a command is "[list | show ID | …]", "tool|hook NAME" or "[PROMPT...]":
+ * alternatives, each a row of words to be typed as they are (small letters) and of metavariables.
+ */
 
 static bool is_literal(const char *token)
 {
@@ -305,8 +307,8 @@ static void offer_operand(const struct completion *c, int count, char **words)
 
 /* ---- the words ---- */
 
-/* The folders and files that the words name are those that count; what is wrong with them is not for
- * now.  False: no memory. */
+/* The folders and files that the words name are those that count; what is wrong with them is not
+ * for now.  False: no memory. */
 static bool use_settings(struct app *app, int count, char **words)
 {
     struct error error;
@@ -346,7 +348,9 @@ static int take_operands(int count, char **words, const struct setting_definitio
     return operands;
 }
 
-void completion_words(struct app *app, int count, char **words)
+/* Writes a line for each candidate for the last of the words, which may be empty: the whole word, a
+ * tab and what it is.  ":files" and ":folders" stand for those that the shell finds. */
+static void complete(struct app *app, int count, char **words)
 {
     if (count == 0)
         return;
@@ -380,12 +384,12 @@ void completion_words(struct app *app, int count, char **words)
 int command_completion(struct app *app, int count, char **operands)
 {
     if (count > 0 && strcmp(operands[0], "words") == 0) {
-        completion_words(app, count - 1, operands + 1);
+        complete(app, count - 1, operands + 1);
         return app_flush(app);
     }
-    for (const struct completion_script *script = completion_scripts; script->shell; script++)
-        if (count == 1 && strcmp(operands[0], script->shell) == 0) {
-            output_own(&app->out, script->text);
+    for (const struct embedded_file *file = completion_files; file->kind; file++)
+        if (count == 1 && strcmp(operands[0], file->kind) == 0) {
+            output_foreign(&app->out, (const char *)file->text, file->length);
             return app_flush(app);
         }
     return command_usage(app, "completion", "name a shell");

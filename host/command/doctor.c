@@ -74,8 +74,8 @@ static void tell(struct doctor *doctor, enum finding finding, int code, const ch
     output_flush(&doctor->app->out); /* what follows may take its time */
 }
 
-void doctor_tell(struct doctor *doctor, enum finding finding, const char *check,
-                 const char *advice, const char *format, ...)
+void doctor_tell(struct doctor *doctor, enum finding finding, const char *check, const char *advice,
+                 const char *format, ...)
 {
     struct text message = TEXT_INIT;
     va_list arguments;

@@ -21,8 +21,8 @@ struct doctor {
 };
 
 /* One finding.  `check` is a word ("key"); `advice`, or NULL, says what to do next. */
-void doctor_tell(struct doctor *doctor, enum finding finding, const char *check,
-                 const char *advice, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void doctor_tell(struct doctor *doctor, enum finding finding, const char *check, const char *advice,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* A problem in the words of an error, with what they say is to be done (behind the last "; "), or
  * else with `advice`. */
 void doctor_fail(struct doctor *doctor, const char *check, const struct error *error,

@@ -19,7 +19,8 @@ static void check_terminal(struct doctor *doctor)
                     "standard output is none: answers are written to the byte");
     else if (dumb)
         doctor_tell(doctor, FINDING_WARNING, "terminal", "set TERM to what the terminal is",
-                    "TERM is %s, so nothing is drawn or coloured", term && *term ? term : "not set");
+                    "TERM is %s, so nothing is drawn or coloured",
+                    term && *term ? term : "not set");
     else
         doctor_tell(doctor, FINDING_OK, "terminal", NULL, "TERM is %s, %u columns, %s colours",
                     term, output_width(out), out->color ? "with" : "without");

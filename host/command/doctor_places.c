@@ -42,7 +42,8 @@ static void check_missing(struct doctor *doctor, const char *path)
         slash[slash == above] = '\0';
     }
     if (above && access(above, W_OK | X_OK) == 0)
-        doctor_tell(doctor, FINDING_OK, "folder", NULL, "'%s' will be made when it is needed", path);
+        doctor_tell(doctor, FINDING_OK, "folder", NULL, "'%s' will be made when it is needed",
+                    path);
     else if (!above)
         doctor_no_memory(doctor, "folder");
     else
@@ -86,7 +87,8 @@ static void check_sessions(struct doctor *doctor)
         doctor_tell(doctor, FINDING_WARNING, "sessions", "chmod 600 ends that",
                     "'%s' can be used by others", path);
     if (there && !store_sqlite_check(path, &error))
-        doctor_fail(doctor, "sessions", &error, "use a mortise that is as new, or move the file away");
+        doctor_fail(doctor, "sessions", &error,
+                    "use a mortise that is as new, or move the file away");
     else if (there)
         doctor_tell(doctor, FINDING_OK, "sessions", NULL, "'%s' is whole", path);
     free(path);

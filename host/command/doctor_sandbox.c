@@ -107,8 +107,9 @@ static bool read_controllers(const char *folder, struct text *words)
 
 static void check_limits(struct doctor *doctor, const char *folder)
 {
-    static const char advice[] = "for limits of memory and processes start it by systemd-run --user "
-                                 "--scope -p Delegate=yes";
+    static const char advice[] =
+        "for limits of memory and processes start it by systemd-run --user "
+        "--scope -p Delegate=yes";
     struct text words = TEXT_INIT;
     if (access(folder, W_OK) != 0)
         missing(doctor, "control group of its own", advice);

@@ -160,9 +160,9 @@ static void check_server(struct doctor *doctor, const struct server *server, con
     int64_t start_ms = clock_ms();
     bool ok = server_models(server, doctor->app, &list, &get, &error);
     if (ok)
-        doctor_tell(doctor, FINDING_OK, "server", NULL, "'%s' answers within %lld ms and lists %zu model%s",
-                    http_get_host(get), (long long)(clock_ms() - start_ms), list.count,
-                    list.count == 1 ? "" : "s");
+        doctor_tell(doctor, FINDING_OK, "server", NULL,
+                    "'%s' answers within %lld ms and lists %zu model%s", http_get_host(get),
+                    (long long)(clock_ms() - start_ms), list.count, list.count == 1 ? "" : "s");
     else
         tell_refusal(doctor, &error);
     if (ok)

@@ -128,8 +128,8 @@ static bool check_configured(struct doctor *doctor, const struct profile *profil
     if (!command && !file && !variable)
         return false;
     if (!file && command) {
-        doctor_tell(doctor, FINDING_OK, "key", NULL, "%s: a command gives it, which is run when it is needed",
-                    profile->name);
+        doctor_tell(doctor, FINDING_OK, "key", NULL,
+                    "%s: a command gives it, which is run when it is needed", profile->name);
         return true;
     }
     if (key_from_config(&doctor->app->settings, profile->name, &key, &error))

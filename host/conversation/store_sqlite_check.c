@@ -32,26 +32,29 @@ static void put_address(struct text *out, const char *path)
 static bool fail(const struct sqlite_api *api, sqlite3 *handle, const char *path,
                  struct error *error)
 {
-    return error_set(error, ERROR_INTERNAL,
-                     "session store '%s': %s; move it away to begin a new one, or try `sqlite3 FILE "
-                     ".recover` on a copy of it",
-                     path, handle ? api->errmsg(handle) : "cannot be opened");
+    return error_set(
+        error, ERROR_INTERNAL,
+        "session store '%s': %s; move it away to begin a new one, or try `sqlite3 FILE "
+        ".recover` on a copy of it",
+        path, handle ? api->errmsg(handle) : "cannot be opened");
 }
 
 static bool is_whole(const struct sqlite_api *api, sqlite3 *handle, const char *path,
                      struct error *error)
 {
     sqlite3_stmt *statement = NULL;
-    bool good = api->prepare_v2(handle, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK &&
-                api->step(statement) == SQLITE_ROW;
+    bool good =
+        api->prepare_v2(handle, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK &&
+        api->step(statement) == SQLITE_ROW;
     const char *said = good ? (const char *)api->column_text(statement, 0) : NULL;
     if (!good)
         fail(api, handle, path, error);
     else if (!said || strcmp(said, "ok") != 0)
-        good = error_set(error, ERROR_INTERNAL,
-                         "session store '%s' is damaged (%.200s); move it away to begin a new one, or "
-                         "try `sqlite3 FILE .recover` on a copy of it",
-                         path, said ? said : "no word of SQLite");
+        good =
+            error_set(error, ERROR_INTERNAL,
+                      "session store '%s' is damaged (%.200s); move it away to begin a new one, or "
+                      "try `sqlite3 FILE .recover` on a copy of it",
+                      path, said ? said : "no word of SQLite");
     api->finalize(statement);
     return good;
 }

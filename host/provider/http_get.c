@@ -71,8 +71,7 @@ static bool set_options(struct http_get *get)
     get->api->easy_reset(easy);
     if (get->connect_timeout_ms > 0)
         set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)get->connect_timeout_ms);
-    return http_host_apply(&get->host, easy) &&
-           set(easy, CURLOPT_URL, get->url.data) == CURLE_OK &&
+    return http_host_apply(&get->host, easy) && set(easy, CURLOPT_URL, get->url.data) == CURLE_OK &&
            set(easy, CURLOPT_HTTPGET, 1L) == CURLE_OK &&
            set(easy, CURLOPT_TIMEOUT_MS, (long)get->timeout_ms) == CURLE_OK &&
            set(easy, CURLOPT_ERRORBUFFER, get->detail) == CURLE_OK &&

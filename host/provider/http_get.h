@@ -32,8 +32,7 @@ void http_get_free(struct http_get *get); /* NULL is fine */
 /* Asks for `path`, which is put behind the base URL, and appends the body.  False with *error when
  * there was no success: the kinds are those of a request, error->status is that of HTTP if one
  * came, and nothing was appended. */
-bool http_get_fetch(struct http_get *get, const char *path, struct text *body,
-                    struct error *error);
+bool http_get_fetch(struct http_get *get, const char *path, struct text *body, struct error *error);
 
 /* The host with its port, for messages. */
 const char *http_get_host(const struct http_get *get);

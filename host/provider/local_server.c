@@ -12,8 +12,8 @@
 enum { TRY_MS = 400 };
 
 /* Models that make vectors or sort texts, by how they are called. */
-static const char *const not_for_talking[] = {"*embed*", "*minilm*", "*bge-*", "*rerank*",
-                                              "*whisper*", NULL};
+static const char *const not_for_talking[] = {"*embed*",  "*minilm*",  "*bge-*",
+                                              "*rerank*", "*whisper*", NULL};
 
 static unsigned port_of(const char *url)
 {
@@ -31,8 +31,8 @@ static unsigned port_of(const char *url)
 static bool is_there(const char *url)
 {
     struct http_host host;
-    bool there = http_host_init(&host, url, "") && host.is_loopback &&
-                 listener_is_trusted(port_of(url));
+    bool there =
+        http_host_init(&host, url, "") && host.is_loopback && listener_is_trusted(port_of(url));
     http_host_release(&host);
     return there;
 }

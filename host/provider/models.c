@@ -66,7 +66,8 @@ void model_list_release(struct model_list *list)
     *list = (struct model_list){0};
 }
 
-/* Whether it stands on one line as it is, and can be typed.  `shown` fails when there is no memory. */
+/* Whether it stands on one line as it is, and can be typed.  `shown` fails when there is no memory.
+ */
 static bool is_name(const char *id, size_t length, struct text *shown)
 {
     if (length == 0 || length > MAX_ID_BYTES || memchr(id, '\n', length) ||

@@ -11,13 +11,13 @@
 
 /* How the servers of a format list their models. */
 struct wire_models {
-    const char *path;    /* behind the base URL, with the size of a page if it can be chosen */
-    const char *mark;    /* "&after_id=": before the mark of the next page; NULL: there is one page */
-    const char *list;    /* the member that holds them */
-    const char *id;      /* and the one of each that is its name … */
-    const char *prefix;  /* … behind this, if it is there */
-    bool (*offers)(const json_t *model);        /* whether it can be talked with; NULL: all can */
-    const char *(*next)(const json_t *page);    /* the mark of the next page, borrowed, or NULL */
+    const char *path; /* behind the base URL, with the size of a page if it can be chosen */
+    const char *mark; /* "&after_id=": before the mark of the next page; NULL: there is one page */
+    const char *list; /* the member that holds them */
+    const char *id;   /* and the one of each that is its name … */
+    const char *prefix;                      /* … behind this, if it is there */
+    bool (*offers)(const json_t *model);     /* whether it can be talked with; NULL: all can */
+    const char *(*next)(const json_t *page); /* the mark of the next page, borrowed, or NULL */
 };
 
 extern const struct wire_models models_openai;

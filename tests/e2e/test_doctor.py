@@ -124,7 +124,7 @@ class Configuration(Doctor):
         findings = self.doctor(3, "-m", "offline", env={"MORTISE_MAX_TURNS": "many"})
         self.one(findings, "variable", "problem", "MORTISE_MAX_TURNS")
         findings = self.doctor(0, "-m", "offline", env={"MORTISE_MODLE": "x", "MORTISE_PLUGIN_PATH": "",
-                                                        "MORTISE_AUDIT_FILE": "/nonexistent"})
+                                                        "MORTISE_AUDIT_FILE": os.path.join(self.root, "audit")})
         warning, = self.of(findings, "variable")
         self.assertEqual((warning["status"], "MORTISE_MODLE" in warning["message"]), ("warning", True))
 

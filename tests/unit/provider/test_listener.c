@@ -18,8 +18,9 @@
     "inode\n"
 /* A line of /proc/net/tcp: port 0x2CAA is 11434. */
 #define LINE(address, port, state, uid)                                                            \
-    "   0: " address ":" port " 00000000:0000 " state " 00000000:00000000 00:00000000 00000000  "  \
-    uid "        0 1234 1 0000000000000000 100 0 0 10 0\n"
+    "   0: " address ":" port " 00000000:0000 " state                                              \
+    " 00000000:00000000 00:00000000 00000000  " uid                                                \
+    "        0 1234 1 0000000000000000 100 0 0 10 0\n"
 #define LINE6(address, port, state, uid)                                                           \
     "   0: " address ":" port " 00000000000000000000000000000000:0000 " state                      \
     " 00000000:00000000 00:00000000 00000000  " uid "        0 1234 1 0000000000000000 100 0 0\n"
@@ -42,11 +43,12 @@ static void test_tables(void **state)
         {"another port", HEADING LINE("0100007F", "2CAB", "0A", "1000"), NULL, false},
         {"a connection", HEADING LINE("0100007F", "2CAA", "01", "1000"), NULL, false},
         {"another address", HEADING LINE("0101A8C0", "2CAA", "0A", "1000"), NULL, false},
-        {"both", HEADING LINE("0100007F", "2CAA", "0A", "1000") LINE("0200007F", "2CAA", "0A", "1001"),
+        {"both",
+         HEADING LINE("0100007F", "2CAA", "0A", "1000") LINE("0200007F", "2CAA", "0A", "1001"),
          NULL, false},
         {"another user elsewhere",
-         HEADING LINE("0101A8C0", "2CAA", "0A", "1001") LINE("0100007F", "2CAA", "0A", "1000"), NULL,
-         true},
+         HEADING LINE("0101A8C0", "2CAA", "0A", "1001") LINE("0100007F", "2CAA", "0A", "1000"),
+         NULL, true},
         {"IPv6, every address", HEADING,
          LINE6("00000000000000000000000000000000", "2CAA", "0A", "1000"), true},
         {"IPv6, loopback", HEADING, LINE6("00000000000000000000000001000000", "2CAA", "0A", "1000"),
