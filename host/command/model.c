@@ -20,11 +20,6 @@ void model_preload(const char *model)
         curl_api_preload(); /* loads beside what follows */
 }
 
-static bool needs_none(const struct profile *profile)
-{
-    return profile->is_own && (!profile->key_env || profile->key_is_optional);
-}
-
 const struct profiles *model_profiles(struct app *app, struct error *error)
 {
     if (app->profiles)
@@ -70,7 +65,7 @@ bool model_find(struct app *app, struct text *model, struct text *where, struct 
         text_puts(model, named);
     } else {
         choose_first(profiles, server_has_key, model);
-        choose_first(profiles, needs_none, model);
+        choose_first(profiles, server_needs_no_key, model);
     }
     if (model->length == 0 && !settings_text(&app->settings, SETTING_BASE_URL))
         find_local(profiles, model, where);

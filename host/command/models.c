@@ -71,14 +71,15 @@ static bool list_local(struct app *app, const struct profile *profile)
     return found;
 }
 
-/* All that a run could use: those with a key, and what answers on this machine. */
+/* All that a run could use: those with a key, the user's own that need none, and what answers on
+ * this machine. */
 static int list_usable(struct app *app, const struct profiles *profiles)
 {
     const struct profile *profile;
     bool any = false;
     int code = EXIT_FINISHED;
     for (size_t i = 0; (profile = profiles_at(profiles, i)); i++) {
-        if (!profile->wire || !server_has_key(profile)) {
+        if (!profile->wire || (!server_has_key(profile) && !server_needs_no_key(profile))) {
             any = list_local(app, profile) || any;
             continue;
         }

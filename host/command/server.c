@@ -25,6 +25,11 @@ bool server_has_key(const struct profile *profile)
     return profile->key_from || profile_key(profile, NULL);
 }
 
+bool server_needs_no_key(const struct profile *profile)
+{
+    return profile->is_own && (!profile->key_env || profile->key_is_optional);
+}
+
 bool server_init(struct server *server, const struct app *app, const struct profile *profile,
                  struct error *error)
 {

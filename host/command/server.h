@@ -24,6 +24,8 @@ const struct profile *server_profile(const struct profiles *profiles, const char
                                      struct error *error);
 /* Whether a key is set, in the environment or the configuration. */
 bool server_has_key(const struct profile *profile);
+/* Whether it is one of the user's own that can be asked without. */
+bool server_needs_no_key(const struct profile *profile);
 
 bool server_init(struct server *server, const struct app *app, const struct profile *profile,
                  struct error *error);

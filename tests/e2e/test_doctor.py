@@ -102,6 +102,12 @@ class Configuration(Doctor):
         self.file("home/.config/mortise/config.json", '{"modle": "offline"}')
         self.one(self.doctor(3, "-m", "offline"), "configuration", "problem", "did you mean 'model'?")
 
+    def test_a_provider_of_the_users_own_that_is_wrong(self):
+        self.config(model="offline", provider_config={"work": {"like": "openai", "base_ur": "x"}})
+        findings = self.doctor(3)
+        self.one(findings, "configuration", "problem", "'work'", "did you mean 'base_url'?")
+        self.of(findings, "sandbox")
+
     def test_a_file_that_was_named(self):
         findings = self.doctor(3, "-m", "offline", "--config", "/nonexistent.json")
         self.one(findings, "configuration", "problem", "/nonexistent.json")

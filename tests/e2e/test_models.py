@@ -98,6 +98,18 @@ class Lists(e2e.Case):
             self.assertIn("ollama/llama\n", done.out)
             self.assertNotIn(KEY, done.err + done.out)
 
+    def test_one_of_the_users_own(self):
+        """With its headers and its query, and among all that can be used."""
+        with e2e.Server(pages={"/x/models?team=a%20b": openai_list("m")}) as server:
+            self.config(provider_config={"work": {
+                "like": "compatible", "base_url": server.url + "/x", "headers": {"X-Team": "tools"},
+                "query": {"team": "a b"}}})
+            for arguments in (["work"], []):
+                done = self.check(self.mortise("models", *arguments), 0)
+                self.assertEqual(done.out, "work/m\n")
+                self.assertEqual(server.gets[-1][1]["X-Team"], "tools")
+            self.check_error(self.mortise("models", "wrk"), 2, "'wrk'")
+
     def test_no_key_at_all(self):
         self.check_error(self.mortise("models"), 3, "no key is set", "mortise providers")
 
@@ -194,6 +206,14 @@ class Unnamed(e2e.Case):
             done = self.check(self.mortise("hello", env=env), 0)
             self.assertIn(f"using llamacpp/q on {server.host}", done.err)
             self.assertEqual(empty.requests, [])
+
+    def test_what_is_tried_gets_nothing_of_the_users(self):
+        with e2e.Server(e2e.openai_reply("hi"), pages={"/v1/models": local_list(a=1)}) as server:
+            self.config(provider_config={"ollama": {"headers": {"X-Token": "not-for-strangers"}}})
+            self.check(self.mortise("hello", env={"OLLAMA_HOST": server.host,
+                                                  "LLAMACPP_HOST": server.host}), 0)
+            self.assertNotIn("X-Token", server.gets[0][1])
+            self.assertEqual(server.requests[0]["headers"]["X-Token"], "not-for-strangers")
 
     def test_a_key_goes_first(self):
         with e2e.Server(e2e.openai_reply("hi")) as server, \
