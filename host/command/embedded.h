@@ -15,9 +15,9 @@ struct embedded_file {
 
 /* Each ends with a kind of NULL. */
 
-/* What `mortise new` writes: kinds "tool" and "hook".  They are those of plugin-sdk/example.  In them,
- * also in their paths, your-tool or your-hook stands for the plugin's name, and your_tool or your_hook
- * for what it is called in C. */
+/* What `mortise new` writes: kinds "tool" and "hook", those of plugin-sdk/example.  In them, also in
+ * their paths, your-tool or your-hook stands for the plugin's name, and your_tool or your_hook for
+ * what it is called in C. */
 extern const struct embedded_file template_files[];
 /* What `mortise completion` prints, one file for each kind of shell (host/completion). */
 extern const struct embedded_file completion_files[];
