@@ -124,8 +124,9 @@ static char *plugin_config(void *context, const char *plugin)
 
 static void tell_refusal(void *context, const char *path, const char *reason)
 {
-    (void)context;
-    log_warning("%s: %s", path, reason);
+    const struct app *app = context;
+    if (!app->keeps_refusals)
+        log_warning("%s: %s", path, reason);
 }
 
 /* Takes over the name; NULL: no memory, "": there is no such folder. */
@@ -172,6 +173,7 @@ struct plugin_set *app_plugins(struct app *app, struct error *error)
         .config_context = app,
         .services = services_face(app->services),
         .refused = tell_refusal,
+        .refused_context = app,
     };
     struct plugin_set *set = app->services ? plugin_set_new(&loader) : NULL;
     bool ok = set && add_sources(app, set);

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/server.h"
 #include "config/config_file.h"
 #include "config/key.h"
 #include "provider/curl_api.h"
+#include "provider/local_server.h"
 
 static bool needs_network(const char *model)
 {
@@ -16,16 +18,6 @@ void model_preload(const char *model)
 {
     if (needs_network(model))
         curl_api_preload(); /* loads beside what follows */
-}
-
-static bool has_key(const struct profile *profile)
-{
-    return profile->key_from || profile_key(profile, NULL);
-}
-
-static bool needs_none(const struct profile *profile)
-{
-    return profile->is_own && (!profile->key_env || profile->key_is_optional);
 }
 
 const struct profiles *model_profiles(struct app *app, struct error *error)
@@ -52,7 +44,18 @@ static void choose_first(const struct profiles *profiles,
             text_printf(model, "%s/%s", profile->name, profile->default_model);
 }
 
-bool model_choose(struct app *app, struct text *model, struct error *error)
+/* What is on this machine, when nothing else is set up. */
+static void find_local(const struct profiles *profiles, struct text *model, struct text *where)
+{
+    struct local_server server;
+    if (!local_server_find(profiles, &server))
+        return;
+    text_printf(model, "%s/%s", server.profile->name, local_server_model(&server));
+    text_puts(where, text_cstr(&server.address));
+    local_server_release(&server);
+}
+
+bool model_find(struct app *app, struct text *model, struct text *where, struct error *error)
 {
     const char *named = settings_text(&app->settings, SETTING_MODEL);
     const struct profiles *profiles = model_profiles(app, error);
@@ -61,15 +64,32 @@ bool model_choose(struct app *app, struct text *model, struct error *error)
     if (named) {
         text_puts(model, named);
     } else {
-        choose_first(profiles, has_key, model);
-        choose_first(profiles, needs_none, model);
+        choose_first(profiles, server_has_key, model);
+        choose_first(profiles, server_needs_no_key, model);
     }
-    if (model->failed)
+    if (model->length == 0 && !settings_text(&app->settings, SETTING_BASE_URL))
+        find_local(profiles, model, where);
+    if (model->failed || where->failed)
         return error_memory(error);
     return model->length > 0 ||
            error_set(error, ERROR_CONFIG,
                      "no model: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name a model "
-                     "with -m PROVIDER/MODEL, or try -m offline; `mortise providers` lists them");
+                     "with -m PROVIDER/MODEL, or start a local server (Ollama, llama.cpp), or try "
+                     "-m offline; `mortise providers` lists them");
+}
+
+bool model_choose(struct app *app, struct text *model, struct error *error)
+{
+    struct text where = TEXT_INIT;
+    bool found = model_find(app, model, &where, error);
+    if (found && where.length && !settings_flag(&app->settings, SETTING_QUIET)) {
+        output_own(&app->notes, "no key is set: using ");
+        output_foreign(&app->notes, model->data, model->length);
+        output_printf(&app->notes, " on %s\n", where.data);
+        output_flush(&app->notes);
+    }
+    text_release(&where);
+    return found;
 }
 
 static enum images_choice images_choice(const char *word)

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "provider/anthropic_block.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 #include "provider/wire_write.h"
 
@@ -320,4 +321,5 @@ const struct wire wire_anthropic = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_anthropic,
 };

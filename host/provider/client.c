@@ -206,6 +206,17 @@ static bool check_key(const char *key, const char *from, struct error *error)
     return secret_add(key, strlen(key)) || error_memory(error);
 }
 
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error)
+{
+    *from = "the configuration";
+    *key = given ? given : profile_key(profile, from);
+    if (*key && **key)
+        return check_key(*key, *from, error);
+    *key = NULL;
+    return true;
+}
+
 /* Another server than the usual one; it may need no key. */
 static bool is_named_by_hand(const struct client_settings *settings, const struct profile *profile)
 {
@@ -216,14 +227,10 @@ static bool is_named_by_hand(const struct client_settings *settings, const struc
 static bool find_key(const struct client_settings *settings, const struct profile *profile,
                      const char **key, struct error *error)
 {
-    const char *from = "the configuration";
-    *key = settings->key;
-    if (!*key)
-        *key = profile_key(profile, &from);
-    if (*key && **key)
-        return check_key(*key, from, error);
-    *key = NULL;
-    if (!profile->key_env || profile->key_is_optional || is_named_by_hand(settings, profile))
+    const char *from;
+    if (!profile_take_key(profile, settings->key, key, &from, error))
+        return false;
+    if (*key || !profile->key_env || profile->key_is_optional || is_named_by_hand(settings, profile))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "provider/gemini_part.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 
 struct wire_decoder {
@@ -283,4 +284,5 @@ const struct wire wire_gemini = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_gemini,
 };

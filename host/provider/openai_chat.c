@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "provider/chat_calls.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 
 struct wire_decoder {
@@ -350,4 +351,5 @@ const struct wire wire_openai_chat = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_openai,
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "provider/models.h"
 #include "provider/responses_item.h"
 #include "provider/wire_read.h"
 
@@ -492,4 +493,5 @@ const struct wire wire_openai_responses = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_openai,
 };

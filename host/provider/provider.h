@@ -142,6 +142,7 @@ void client_free(struct client *client); /* NULL is fine */
 /* ---- how servers are spoken to ---- */
 
 struct wire_decoder;
+struct wire_models;
 struct profile;
 
 struct wire {
@@ -155,6 +156,7 @@ struct wire {
                                            * left out, with a warning */
     bool reduced_schemas;           /* of tools: in the few words of schema_reduce.h */
     struct part_rules parts;        /* its limits; what is taken depends on provider and model */
+    const struct wire_models *models; /* how a server is asked which there are (models.h) */
     /* The request's body. */
     bool (*write)(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error);
@@ -206,6 +208,7 @@ struct profile {
     const char *const *seeing; /* … which are these, as far as is known: patterns, the first that
                                 * fits decides, '!' before one says no; NULL-terminated, or NULL */
     unsigned takes_if_told;    /* beside `takes`, of IMAGES_ON: not every server of the kind does */
+    bool is_tried;             /* where no model is named and no key is set (local_server.h) */
 
     /* ---- how it is asked ---- */
     const char *path;           /* NULL: the wire's */
@@ -236,6 +239,10 @@ const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */
 /* The key in the environment, or NULL; *from (or NULL) becomes the name of its variable. */
 const char *profile_key(const struct profile *profile, const char **from);
+/* What is sent: `given`, else the one in the environment, once it is known to be one and no place
+ * that shows it will.  NULL where there is none; *from as above.  False with *error. */
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error);
 /* Where `wire->path` is put behind: from `given`, else the profile's variable, else its default.
  * Without a slash at its end; false (kind config) names what is wrong with which. */
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
