@@ -16,47 +16,34 @@
 #include "conversation/history.h"
 #include "provider/anthropic_parts.h"
 #include "provider/wire_id.h"
+#include "provider/wire_turn.h"
 #include "provider/wire_walk.h"
 
 /* The format wants a limit, whatever the settings say. */
 #define DEFAULT_MAX_TOKENS  8192
 #define LEAST_BUDGET_TOKENS 1024
 #define CACHE_MARK          ",\"cache_control\":{\"type\":\"ephemeral\"}"
+#define TEXT                "{\"type\":\"text\",\"text\":"
 
 /* ---- bytes of items ---- */
 
-static void put_text_block(struct text *out, const char *data, size_t length)
-{
-    if (wire_is_blank(data, length))
-        return; /* the server refuses it */
-    text_puts(out, out->length ? ",{\"type\":\"text\",\"text\":" : "{\"type\":\"text\",\"text\":");
-    text_json_string(out, data, length);
-    text_putc(out, '}');
-}
-
-/* Nothing for an assistant's message without text; a user's message says so instead, because
- * without it two answers would stand together, or none would be asked for. */
 static void make_message(const struct item *item, struct text *out)
 {
-    static const char empty[] = "(empty message)";
-    for (size_t i = 0; i < item->part_count; i++)
-        put_text_block(out, item->parts[i].text.data, item->parts[i].text.length);
-    if (!out->length && item->role != ROLE_ASSISTANT)
-        put_text_block(out, empty, strlen(empty));
+    wire_turn_make_message(TEXT, item, out);
 }
 
-/* There is no such role within a conversation. */
 static void make_system(const struct item *item, struct text *out)
 {
-    struct text text = TEXT_INIT;
-    text_puts(&text, "<system>");
-    item_append_text(item, &text);
-    text_puts(&text, "</system>");
-    put_text_block(out, text_cstr(&text), text.length);
-    if (text.failed)
-        out->failed = true;
-    text_release(&text);
+    wire_turn_make_system(TEXT, item, out);
 }
+
+static const struct wire_turn turn = {
+    .user = "{\"role\":\"user\",\"content\":[",
+    .assistant = "{\"role\":\"assistant\",\"content\":[",
+    .text = TEXT,
+    .make_message = make_message,
+    .make_system = make_system,
+};
 
 static void make_use(const struct item *item, struct text *out)
 {
@@ -111,38 +98,14 @@ static void note_item(struct messages *messages, size_t index, bool markable)
 
 static void begin_block(struct messages *messages, enum item_role role)
 {
-    struct text *body = messages->writer.body;
-    if (role == messages->role) {
-        text_putc(body, ',');
-        return;
-    }
-    if (messages->role != ROLE_SYSTEM)
-        text_puts(body, "]},");
-    else if (role == ROLE_ASSISTANT)
-        text_puts(body, "{\"role\":\"user\",\"content\":[{\"type\":\"text\","
-                        "\"text\":\"(start of the conversation)\"}]},");
-    text_printf(body, "{\"role\":\"%s\",\"content\":[", item_role_name(role));
-    messages->role = role;
+    wire_turn_begin(&messages->writer, &turn, &messages->role, role);
 }
 
-/* Begins a block unless it turns out that nothing is to be sent. */
 static void put_message(void *self, size_t index)
 {
     struct messages *messages = self;
-    struct item *item = messages->writer.request->items[index];
-    struct text *body = messages->writer.body;
-    struct messages before = *messages;
-    size_t start = body->length;
-    begin_block(messages, item->role == ROLE_ASSISTANT ? ROLE_ASSISTANT : ROLE_USER);
-    size_t block = body->length;
-    wire_put_item(&messages->writer, item, item->role == ROLE_SYSTEM ? make_system : make_message);
-    if (body->length > block || body->failed) {
+    if (wire_turn_put_message(&messages->writer, &turn, &messages->role, index))
         note_item(messages, index, true);
-        return;
-    }
-    body->length = start;
-    body->data[start] = '\0';
-    *messages = before;
 }
 
 static void put_call(void *self, size_t index)
@@ -215,10 +178,7 @@ static void put_messages(struct messages *messages)
     static const struct wire_walk walk = {state_of, put_message, put_call, put_verbatim,
                                           put_outputs};
     wire_walk(&messages->writer, &messages->place, &walk, messages);
-    if (messages->role == ROLE_SYSTEM) /* at least one message is wanted */
-        text_puts(messages->writer.body, "{\"role\":\"user\",\"content\":[{\"type\":\"text\","
-                                         "\"text\":\"(empty message)\"}");
-    text_puts(messages->writer.body, "]}");
+    wire_turn_end(&messages->writer, &turn, messages->role);
 }
 
 /* The block was written before it was known to be the last one. */
@@ -281,15 +241,10 @@ static bool takes_budget(const char *model)
     return strncmp(model, "claude-", 7) != 0;
 }
 
-static int64_t budget_of(const char *reasoning)
-{
-    return !strcmp(reasoning, "high") ? 24576 : !strcmp(reasoning, "low") ? 2048 : 8192;
-}
-
 /* Thinking counts against max_tokens: without a limit of the user's it comes on top. */
 static void put_budget(const struct wire_writer *writer, const struct request_config *config)
 {
-    int64_t budget = budget_of(config->reasoning);
+    int64_t budget = wire_thinking_budget(config->reasoning);
     int64_t most = config->max_tokens;
     if (most < 0)
         most = DEFAULT_MAX_TOKENS + budget;

@@ -14,6 +14,7 @@
 #include "conversation/history.h"
 #include "provider/gemini_result.h"
 #include "provider/wire_id.h"
+#include "provider/wire_turn.h"
 #include "provider/wire_walk.h"
 
 #define NAME_MAX_BYTES      64
@@ -21,6 +22,7 @@
 /* Documented for calls that another model made: they have no signature, and without one they are
  * refused. */
 #define NO_SIGNATURE        ",\"thoughtSignature\":\"skip_thought_signature_validator\""
+#define TEXT                "{\"text\":"
 
 unsigned gemini_generation(const char *model)
 {
@@ -68,38 +70,23 @@ void gemini_put_name(struct text *out, const char *name)
 
 /* ---- bytes of items ---- */
 
-static void put_text_part(struct text *out, const char *data, size_t length)
-{
-    if (wire_is_blank(data, length))
-        return; /* an empty part is refused */
-    text_puts(out, out->length ? ",{\"text\":" : "{\"text\":");
-    text_json_string(out, data, length);
-    text_putc(out, '}');
-}
-
-/* Nothing for an assistant's message without text; a user's message says so instead, because
- * without it nothing would be asked. */
 static void make_message(const struct item *item, struct text *out)
 {
-    static const char empty[] = "(empty message)";
-    for (size_t i = 0; i < item->part_count; i++)
-        put_text_part(out, item->parts[i].text.data, item->parts[i].text.length);
-    if (!out->length && item->role != ROLE_ASSISTANT)
-        put_text_part(out, empty, strlen(empty));
+    wire_turn_make_message(TEXT, item, out);
 }
 
-/* There is no such role within a conversation. */
 static void make_system(const struct item *item, struct text *out)
 {
-    struct text text = TEXT_INIT;
-    text_puts(&text, "<system>");
-    item_append_text(item, &text);
-    text_puts(&text, "</system>");
-    put_text_part(out, text_cstr(&text), text.length);
-    if (text.failed)
-        out->failed = true;
-    text_release(&text);
+    wire_turn_make_system(TEXT, item, out);
 }
+
+static const struct wire_turn turn = {
+    .user = "{\"role\":\"user\",\"parts\":[",
+    .assistant = "{\"role\":\"model\",\"parts\":[",
+    .text = TEXT,
+    .make_message = make_message,
+    .make_system = make_system,
+};
 
 static void make_call(const struct item *item, struct text *out)
 {
@@ -136,39 +123,20 @@ struct contents {
 
 static void begin_part(struct contents *contents, enum item_role role)
 {
-    struct text *body = contents->writer.body;
-    if (role == contents->role) {
-        text_putc(body, ',');
-        return;
-    }
-    if (contents->role != ROLE_SYSTEM)
-        text_puts(body, "]},");
-    else if (role == ROLE_ASSISTANT)
-        text_puts(body,
-                  "{\"role\":\"user\",\"parts\":[{\"text\":\"(start of the conversation)\"}]},");
-    text_printf(body, "{\"role\":\"%s\",\"parts\":[", role == ROLE_ASSISTANT ? "model" : "user");
-    contents->role = role;
-    contents->has_call = false;
+    if (role != contents->role)
+        contents->has_call = false;
+    wire_turn_begin(&contents->writer, &turn, &contents->role, role);
 }
 
-/* Begins a part unless it turns out that nothing is to be sent. */
 static void put_message(void *self, size_t index)
 {
     struct contents *contents = self;
-    struct item *item = contents->writer.request->items[index];
-    struct text *body = contents->writer.body;
-    struct contents before = *contents;
-    size_t start = body->length;
-    begin_part(contents, item->role == ROLE_ASSISTANT ? ROLE_ASSISTANT : ROLE_USER);
-    size_t part = body->length;
-    wire_put_item(&contents->writer, item, item->role == ROLE_SYSTEM ? make_system : make_message);
-    if (body->length > part || body->failed) {
-        wire_note_item(&contents->writer, index, 0);
+    enum item_role before = contents->role;
+    if (!wire_turn_put_message(&contents->writer, &turn, &contents->role, index))
         return;
-    }
-    body->length = start;
-    body->data[start] = '\0';
-    *contents = before;
+    if (contents->role != before)
+        contents->has_call = false;
+    wire_note_item(&contents->writer, index, 0);
 }
 
 /* Without an id: only what the server gave is echoed (FAULTS 110).  Results are matched by their
@@ -296,18 +264,14 @@ static void put_contents(struct contents *contents)
     static const struct wire_walk walk = {state_of, put_message, put_call, put_verbatim,
                                           put_outputs};
     wire_walk(&contents->writer, &contents->place, &walk, contents);
-    if (contents->role == ROLE_SYSTEM) /* at least one content is wanted */
-        text_puts(contents->writer.body,
-                  "{\"role\":\"user\",\"parts\":[{\"text\":\"(empty message)\"}");
-    text_puts(contents->writer.body, "]}");
+    wire_turn_end(&contents->writer, &turn, contents->role);
 }
 
 /* ---- settings ---- */
 
 static int64_t budget_of(const struct request_config *config)
 {
-    const char *reasoning = config->reasoning;
-    int64_t budget = !strcmp(reasoning, "high") ? 24576 : !strcmp(reasoning, "low") ? 2048 : 8192;
+    int64_t budget = wire_thinking_budget(config->reasoning);
     if (config->max_tokens >= 0 && budget > config->max_tokens / 2)
         budget = config->max_tokens / 2; /* thinking counts against the limit */
     return budget;

@@ -192,6 +192,11 @@ void wire_put_tool(struct text *out, const struct tool_definition *tool, const c
     text_puts(out, tool->schema);
 }
 
+int64_t wire_thinking_budget(const char *reasoning)
+{
+    return !strcmp(reasoning, "high") ? 24576 : !strcmp(reasoning, "low") ? 2048 : 8192;
+}
+
 struct request_config wire_config(const struct wire_writer *writer)
 {
     const struct request_config unset = REQUEST_CONFIG_INIT;

@@ -69,6 +69,9 @@ void wire_put_tool(struct text *out, const struct tool_definition *tool, const c
  * none. */
 struct request_config wire_config(const struct wire_writer *writer);
 
+/* The tokens that a model may think, for formats that want a number. */
+int64_t wire_thinking_budget(const char *reasoning);
+
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);
 /* ,"KEY":VALUE when the value is set. */

@@ -93,7 +93,8 @@ static void test_encrypted_reasoning_is_asked_for(void **state)
     history_release(&history);
 }
 
-/* D14: odd ids are mapped, the same for call and result; odd names are made acceptable. */
+/* D14; FAULTS 122, 123: odd ids are mapped, the same for call and result; odd names are made
+ * acceptable. */
 static void test_ids_and_names(void **state)
 {
     (void)state;

@@ -222,7 +222,7 @@ static void test_openai_chat(void **state)
              ",{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"Two.\\n"
              "[part 1, below: image/png, 24 bytes, 'dot.png']\\n"
              "[part 2, below: image/png, https://example.org/a]\"}"
-             ",{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"Error: \\n"
+             ",{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"Error\\n"
              "[part 3, below: application/pdf, 8 bytes, 'a.pdf']\\n"
              "[1 part not sent: audio/wav, 1 byte]\"}"
              ",{\"role\":\"tool\",\"tool_call_id\":\"c3\",\"content\":\"3\"}"
@@ -295,7 +295,7 @@ static void test_openai_responses(void **state)
     ANSWER_WITH(&session.history, "c2", "", false, links);
     ANSWER_WITH(&session.history, "c3", "See.", false, text);
     body_has(&session, ",{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":["
-                       "{\"type\":\"input_text\",\"text\":\"Error: \\n[part 'a.txt', ");
+                       "{\"type\":\"input_text\",\"text\":\"Error\\n[part 'a.txt', ");
     body_has(&session,
              ",{\"type\":\"input_image\",\"image_url\":\"data:image/png;base64," PNG_64 "\"},"
              "{\"type\":\"input_image\",\"image_url\":\"data:image/gif;base64," GIF_64 "\"},"
