@@ -90,6 +90,40 @@ static struct writer writer = {
     .marks = {"\"id\":\"v1\",\"name\":\"add\",\"response\"", "\"response\":{\"a\":1}"},
 };
 
+/* 111: of each content the first call is looked at, whatever stands before it. */
+static void test_the_first_call_of_each_content(void **state)
+{
+    (void)state;
+    struct history history;
+    history_init(&history);
+    call(&history, "c1", "add", "{}", true);
+    answer_call(&history, "c1", "a", false);
+    call(&history, "c2", "add", "{}", true);
+    answer_call(&history, "c2", "b", false);
+    say(&history, ROLE_ASSISTANT, "Once more.");
+    call(&history, "c3", "add", "{}", true);
+    call(&history, "c4", "add", "{}", true);
+    answer_call(&history, "c3", "c", false);
+    answer_call(&history, "c4", "d", false);
+    messages_are(
+        &writer, profile_of("gemini"), "gemini-3-flash", &history,
+        USER(TEXT("(start of the conversation)")) "," MODEL(CALL("add", "{}", SKIP)) "," USER(RESULT("", "add", "{\"result\":\"a\"}")) "," MODEL(CALL(
+            "add", "{}",
+            SKIP)) "," USER(RESULT("", "add",
+                                   "{\"result\":\"b\"}")) "," MODEL(TEXT("Once more.") "," CALL("ad"
+                                                                                                "d",
+                                                                                                "{"
+                                                                                                "}",
+                                                                                                SKIP) "," CALL("add",
+                                                                                                               "{}",
+                                                                                                               "")) "," USER(RESULT("",
+                                                                                                                                    "add",
+                                                                                                                                    "{\"result\":\"c\"}") "," RESULT("",
+                                                                                                                                                                     "add",
+                                                                                                                                                                     "{\"result\":\"d\"}")));
+    history_release(&history);
+}
+
 /* F71: an object as it is, to the letter; all else below "result". */
 static void test_results(void **state)
 {
@@ -166,6 +200,7 @@ int main(void)
         WRITER_TESTS(&writer),
         WRITER_TEST(writer_sends_settings, &writer),
         WRITER_TEST(writer_sends_verbatim, &writer),
+        cmocka_unit_test(test_the_first_call_of_each_content),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_names),
     };
