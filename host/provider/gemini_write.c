@@ -121,6 +121,7 @@ struct contents {
     struct wire_place place;
 };
 
+/* What follows a content with calls are their results. */
 static void begin_part(struct contents *contents, enum item_role role)
 {
     if (role != contents->role)
@@ -131,12 +132,8 @@ static void begin_part(struct contents *contents, enum item_role role)
 static void put_message(void *self, size_t index)
 {
     struct contents *contents = self;
-    enum item_role before = contents->role;
-    if (!wire_turn_put_message(&contents->writer, &turn, &contents->role, index))
-        return;
-    if (contents->role != before)
-        contents->has_call = false;
-    wire_note_item(&contents->writer, index, 0);
+    if (wire_turn_put_message(&contents->writer, &turn, &contents->role, index))
+        wire_note_item(&contents->writer, index, 0);
 }
 
 /* Without an id: only what the server gave is echoed (FAULTS 110).  Results are matched by their
