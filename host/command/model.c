@@ -53,16 +53,19 @@ struct client *model_client(struct app *app, const char *model, struct error *er
     size_t provider_length = strcspn(model, "/");
     char provider[64];
     char *key = NULL;
+    struct text key_from = TEXT_INIT;
     if (provider_length < sizeof(provider)) {
         memcpy(provider, model, provider_length);
         provider[provider_length] = '\0';
         if (!key_from_config(&app->settings, provider, &key, error))
             return NULL;
+        key_describe(&app->settings, provider, &key_from);
     }
     struct client_settings settings = {
         .model = model,
         .base_url = settings_text(&app->settings, SETTING_BASE_URL),
         .key = key,
+        .key_from = key_from.length ? key_from.data : NULL,
         .connect_timeout_ms = app_milliseconds(app, SETTING_CONNECT_TIMEOUT, 20000),
         .first_byte_timeout_ms = app_milliseconds(app, SETTING_FIRST_BYTE_TIMEOUT, 120000),
         .idle_timeout_ms = app_milliseconds(app, SETTING_IDLE_TIMEOUT, 120000),
@@ -71,5 +74,6 @@ struct client *model_client(struct app *app, const char *model, struct error *er
     };
     struct client *client = client_new(&settings, error);
     free(key);
+    text_release(&key_from);
     return client;
 }

@@ -57,7 +57,10 @@ static bool read_variable(const char *name, struct text *out, struct error *erro
 static const struct {
     const char *name;
     bool (*read)(const char *source, struct text *out, struct error *error);
-} sources[] = {{"file", read_key_file}, {"command", run_key_command}, {"env", read_variable}};
+    const char *before, *behind; /* the source, where it is talked of */
+} sources[] = {{"file", read_key_file, "the file '", "'"},
+               {"command", run_key_command, "the output of '", "'"},
+               {"env", read_variable, "", ""}};
 
 /* The first source that the object names; *named stays false when it names none. */
 static bool read_source(const json_t *object, const char *prefix, bool *named, struct text *out,
@@ -116,4 +119,18 @@ bool key_from_config(const struct settings *settings, const char *provider, char
         return true;
     error_prefix(error, "key of provider '%s'", provider);
     return false;
+}
+
+void key_describe(const struct settings *settings, const char *provider, struct text *out)
+{
+    const json_t *section = settings_section(settings, "provider-config", provider);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        char member[32];
+        snprintf(member, sizeof(member), "key_%s", sources[i].name);
+        const char *source = json_string_value(json_object_get(section, member));
+        if (!source)
+            continue;
+        text_printf(out, "%s%s%s", sources[i].before, source, sources[i].behind);
+        return;
+    }
 }

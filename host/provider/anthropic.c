@@ -173,6 +173,7 @@ static void take_stop_reason(struct wire_decoder *decoder, const json_t *holder)
         return;
     decoder->has_stop = true;
     decoder->stop = reason_of(decoder->stream, word);
+    wire_note_cut(decoder->stream, word);
     if (decoder->stop == STOP_REFUSAL && category)
         wire_note(decoder->stream, "the model refused", category);
     decide_stop(decoder);

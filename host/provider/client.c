@@ -203,15 +203,16 @@ static bool check_key(const char *key, const char *from, struct error *error)
 
 /* A server that was named by hand may need no key; the public ones do. */
 static bool find_key(const struct client_settings *settings, const struct profile *profile,
-                     const char **key, struct error *error)
+                     const char **key, const char **from, struct error *error)
 {
-    const char *from = "the configuration";
+    *from = settings->key_from ? settings->key_from : "the configuration";
     *key = settings->key;
     if (!*key)
-        *key = profile_key(profile, &from);
+        *key = profile_key(profile, from);
     if (*key && **key)
-        return check_key(*key, from, error);
+        return check_key(*key, *from, error);
     *key = NULL;
+    *from = profile->key_env;
     const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
     if (!profile->key_env || settings->base_url || (named && *named))
         return true;
@@ -231,8 +232,8 @@ static struct client *server_client(const struct client_settings *settings,
 {
     struct text base_url = TEXT_INIT;
     struct client *client = NULL;
-    const char *key;
-    if (find_key(settings, profile, &key, error) &&
+    const char *key, *from;
+    if (find_key(settings, profile, &key, &from, error) &&
         profile_base_url(profile, settings->base_url, &base_url, error))
         client = http_client_new(
             &(struct http_settings){
@@ -241,6 +242,7 @@ static struct client *server_client(const struct client_settings *settings,
                 .model = model,
                 .base_url = base_url.data,
                 .key = key,
+                .key_from = from,
                 .connect_timeout_ms = settings->connect_timeout_ms,
                 .first_byte_timeout_ms = settings->first_byte_timeout_ms,
                 .idle_timeout_ms = settings->idle_timeout_ms,

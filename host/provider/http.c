@@ -16,6 +16,8 @@ struct http_client {
     CURLM *multi; /* holds the connection from one request to the next */
     CURL *easy;
     struct http_host host;
+    char *key_from; /* or NULL */
+    bool has_key;
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
@@ -258,6 +260,19 @@ static CURLcode transfer(struct http_client *client, struct cancel *cancel, int6
     return CURLE_OUT_OF_MEMORY;
 }
 
+/* The server's words are about a key; the user needs to know which one. */
+static void name_key(const struct http_client *client)
+{
+    struct error *error = &client->response.stream->error;
+    bool is_about_key = error->status == 400 || error->status == 401; /* Google says 400 */
+    if (error->kind != ERROR_AUTH || !client->key_from)
+        return;
+    if (client->has_key && is_about_key)
+        error_prefix(error, "the key in %s was refused", client->key_from);
+    else if (!client->has_key)
+        error_prefix(error, "no key was sent; set %s", client->key_from);
+}
+
 static void conclude(struct http_client *client, CURLcode code)
 {
     struct http_response *response = &client->response;
@@ -269,6 +284,7 @@ static void conclude(struct http_client *client, CURLcode code)
         fail_transfer(client, code);
     else
         http_response_conclude(response, status, &client->hints);
+    name_key(client);
 }
 
 static void http_attempt(struct client *base, const struct request *request, struct stream *stream,
@@ -306,6 +322,7 @@ static void http_free(struct client *base)
     http_response_release(&client->response);
     free(client->client.provider);
     free(client->client.model);
+    free(client->key_from);
     free(client);
 }
 
@@ -327,9 +344,12 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     const struct curl_api *api = client->api;
     client->client.provider = strdup(settings->provider);
     client->client.model = strdup(settings->model);
+    client->has_key = settings->key != NULL;
+    client->key_from = settings->key_from ? strdup(settings->key_from) : NULL;
     client->multi = api->multi_init();
     client->easy = api->easy_init();
-    return client->client.provider && client->client.model && client->multi && client->easy &&
+    return client->client.provider && client->client.model &&
+           (client->key_from || !settings->key_from) && client->multi && client->easy &&
            find_host(client, settings) &&
            http_host_add_headers(&client->host, api, settings->wire, settings->key);
 }

@@ -15,7 +15,8 @@ struct http_settings {
     const char *provider;
     const char *model;
     const char *base_url;
-    const char *key;   /* or NULL */
+    const char *key;      /* or NULL */
+    const char *key_from; /* where it was found, or would be looked for; or NULL */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;

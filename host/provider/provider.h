@@ -204,6 +204,7 @@ struct client_settings {
     const char *model;         /* "PROVIDER/MODEL" */
     const char *base_url;      /* or NULL: from the profile and its variable */
     const char *key;           /* or NULL: from the profile's variable */
+    const char *key_from;      /* of a `key`: "the file '/path'", for messages */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
