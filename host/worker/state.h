@@ -127,6 +127,10 @@ void fit_release(struct fit *fit);
 /* Adds to an error of that kind what the user can do. */
 void fit_advise(const struct worker *worker, struct error *error);
 
+/* written_call.c: the tool that an answer calls in its text, as a model does whose server has no
+ * parser for its calls; NULL: none.  Such a call is not run: text is no call (FAULTS 88). */
+const char *written_call(const struct toolset *tools, const char *data, size_t length);
+
 /* limits.c: a run begins; a call has its result; whether a limit is reached before the next
  * request, then result->error tells which. */
 void limits_begin(struct worker *worker);

@@ -187,8 +187,28 @@ static void tell_status(struct worker *worker, const char *text)
                   &(struct event){.kind = EVENT_STATUS, .as.status.text = {text, strlen(text)}});
 }
 
+/* Only the user can switch the server's parser on. */
+static void warn_of_written_call(struct worker *worker)
+{
+    const struct text *answer = &worker->result->text;
+    struct text status = TEXT_INIT;
+    const char *name = worker->collect.count
+                           ? written_call(&worker->tools, text_cstr(answer), answer->length)
+                           : NULL;
+    if (!name)
+        return;
+    text_printf(&status,
+                "the model wrote a call of '%s' as text, so it was not run: switch the server's "
+                "tool parser on (vLLM: --enable-auto-tool-choice --tool-call-parser, llama.cpp: "
+                "--jinja), or use another model",
+                name);
+    tell_status(worker, text_cstr(&status));
+    text_release(&status);
+}
+
 static enum step after_answer(struct worker *worker)
 {
+    warn_of_written_call(worker);
     switch (worker->collect.stop) {
     case STOP_LENGTH:
         tell_status(worker, worker->stream.context_full
@@ -197,7 +217,8 @@ static enum step after_answer(struct worker *worker)
                                 : "the answer was cut at the token limit; --max-tokens raises it");
         break;
     case STOP_REFUSAL:
-        tell_status(worker, "the model refused to answer");
+        tell_status(worker, "the model refused to answer; ask in other words, or begin anew if it "
+                            "goes on to refuse");
         break;
     case STOP_CONTENT_FILTER:
         return fail_internal(worker, ERROR_CONTENT_FILTER,

@@ -287,7 +287,8 @@ def gemini_reply(text=None, calls=(), finish=None):
 class Server(http.server.ThreadingHTTPServer):
     """Answers request n with reply n, in pieces, and keeps what it was asked.
 
-    A reply is bytes, or a function that makes them of the request's body.
+    A reply is bytes, or a status and a JSON document, or a function that makes one of these of the
+    request's body.
     """
 
     daemon_threads = True
@@ -335,7 +336,19 @@ class Answerer(http.server.BaseHTTPRequestHandler):
             self.send_error(500, "no reply is left")
             return
         reply = server.replies[number - 1]
-        self.answer(reply(json.loads(raw)) if callable(reply) else reply)
+        reply = reply(json.loads(raw)) if callable(reply) else reply
+        if isinstance(reply, tuple):
+            self.fail(*reply)
+        else:
+            self.answer(reply)
+
+    def fail(self, status, document):
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def answer(self, reply):
         self.send_response(200)
