@@ -31,16 +31,35 @@ size_t shorten_weight(const struct item *item)
 
 /* ---- one result ---- */
 
-/* A place for the whole text; false: there is none, and it must not be cut. */
-static bool find_place(struct worker *worker, const struct item *result, struct text *path)
+/* What is to be cut, and where all of it is: a result that was cut before is cut anew from what it
+ * was made of.  False: there is no place for it, and it must not be cut. */
+static bool find_whole(struct worker *worker, const struct item *result, struct text *text,
+                       struct text *path)
 {
     struct error error;
-    if (!worker->options.artifacts || whole_find(worker, result->call_id, &result->text, path) ||
+    if (worker->options.artifacts && whole_find(worker, result->call_id, &result->text, text, path))
+        return true;
+    text_reset(text);
+    text_append(text, result->text.data, result->text.length);
+    if (!worker->options.artifacts ||
         whole_save(worker, result->call_id, "text/plain; charset=utf-8", result->text.data,
                    result->text.length, path, &error))
-        return true;
+        return !text->failed;
     log_warning("the result of call '%s' is not shortened: %s", result->call_id, error.message);
     return false;
+}
+
+static bool put_text(struct worker *worker, const struct item *result, size_t room,
+                     struct text *out)
+{
+    struct text path = TEXT_INIT;
+    bool ok = true;
+    if (result->text.length > room)
+        ok = find_whole(worker, result, out, &path) && result_cap(out, room, path.data);
+    else
+        text_append(out, result->text.data, result->text.length);
+    text_release(&path);
+    return ok;
 }
 
 /* Says of each part what it was and where it is. */
@@ -73,20 +92,16 @@ static bool put_parts(struct worker *worker, const struct item *result, struct t
 /* NULL: it stays as it is. */
 static struct item *make_shorter(struct worker *worker, const struct item *result, size_t level)
 {
-    struct text text = TEXT_INIT, parts = TEXT_INIT, path = TEXT_INIT;
+    struct text text = TEXT_INIT, parts = TEXT_INIT;
     struct item *shorter = NULL;
-    text_append(&text, result->text.data, result->text.length);
-    if (put_parts(worker, result, &parts)) {
-        size_t room = level > parts.length ? level - parts.length : 0;
-        bool fits = text.length <= room ||
-                    (find_place(worker, result, &path) && result_cap(&text, room, path.data));
+    if (put_parts(worker, result, &parts) &&
+        put_text(worker, result, level > parts.length ? level - parts.length : 0, &text)) {
         text_append(&text, parts.data, parts.length);
-        if (fits && !text.failed)
+        if (!text.failed)
             shorter = item_output(result->call_id, text_cstr(&text), text.length, result->is_error);
     }
     text_release(&text);
     text_release(&parts);
-    text_release(&path);
     if (!shorter || shorten_weight(shorter) < shorten_weight(result))
         return shorter;
     item_unref(shorter);

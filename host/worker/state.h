@@ -89,9 +89,9 @@ bool batch_refuse(struct worker *worker, const char *why, struct error *error);
  * set to where it is. */
 bool whole_save(struct worker *worker, const char *name, const char *mime_type, const char *data,
                 size_t length, struct text *path, struct error *error);
-/* Whether the newest artifact of that name is what `cut` was once made of. */
+/* The newest artifact of that name, when `cut` was once made of it.  False: it was not. */
 bool whole_find(const struct worker *worker, const char *name, const struct bytes *cut,
-                struct text *path);
+                struct text *whole, struct text *path);
 
 /* shorten.c: the items of a request with shorter results. */
 struct shortened {

@@ -27,22 +27,21 @@ bool whole_save(struct worker *worker, const char *name, const char *mime_type, 
 }
 
 bool whole_find(const struct worker *worker, const char *name, const struct bytes *cut,
-                struct text *path)
+                struct text *whole, struct text *path)
 {
     const struct artifact_store *store = worker->options.artifacts;
     struct artifact artifact = {0};
-    struct text owner = TEXT_INIT, file = TEXT_INIT, whole = TEXT_INIT;
+    struct text owner = TEXT_INIT, file = TEXT_INIT;
     artifact_make_name(&file, name);
     bool found = put_owner(worker, &owner, NULL) && !file.failed &&
-                 artifact_store_load(store, owner.data, file.data, 0, &artifact, &whole, NULL) &&
+                 artifact_store_load(store, owner.data, file.data, 0, &artifact, whole, NULL) &&
                  artifact.version &&
-                 result_is_cut_of(cut->data, cut->length, text_cstr(&whole), whole.length);
+                 result_is_cut_of(cut->data, cut->length, text_cstr(whole), whole->length);
     if (found) {
         artifact_store_path(store, owner.data, &artifact, path);
         found = !path->failed;
     }
     artifact_release(&artifact);
-    text_release(&whole);
     text_release(&owner);
     text_release(&file);
     return found;

@@ -64,7 +64,8 @@ class Server:
         self.url = "http://" + self.process.stdout.readline().split()[1]
 
     def requests(self, fixture):
-        lines = self.log.read_text("utf-8").splitlines() if self.log.exists() else []
+        text = self.log.read_text("utf-8") if self.log.exists() else ""
+        lines = text[:text.rfind("\n") + 1].splitlines()  # the last one may be half written
         return [entry for entry in map(json.loads, lines) if entry["fixture"] == fixture]
 
     def stop(self):
