@@ -22,7 +22,7 @@ LINES = [f"{i} 行目: 日本語のテキスト" for i in range(1, 51)]
 class Terminal:
     """A chat with a terminal of its own."""
 
-    def __init__(self, case, *arguments, columns=60, env=None):
+    def __init__(self, case, *arguments, columns=60, env=None, words=("chat",)):
         self.case = case
         self.master, self.slave = pty.openpty()
         case.addCleanup(os.close, self.master)
@@ -36,7 +36,7 @@ class Terminal:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        self.process = case.start(*arguments, "chat", env={"TERM": "xterm-256color", **(env or {})},
+        self.process = case.start(*arguments, *words, env={"TERM": "xterm-256color", **(env or {})},
                                   stdin=self.slave, stdout=self.slave, stderr=self.slave,
                                   preexec_fn=take_terminal)
 
