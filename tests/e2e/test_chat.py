@@ -310,6 +310,7 @@ class Stopping(Case):
         self.assertEqual(chat.end(), 143)
 
     def test_crash_at_the_prompt(self):
+        """FAULTS 132"""
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGQUIT):
             chat = self.chat("-m", "offline", env={"ASAN_OPTIONS": "handle_abort=0"})
             chat.process.send_signal(number)
@@ -317,6 +318,7 @@ class Stopping(Case):
             self.assertIn(b"\x1b[?2004l", chat.raw)
 
     def test_stop_and_continue(self):
+        """FAULTS 134"""
         chat = self.chat("-m", self.script({"text": "ok", "expect": ['"half whole"']}))
         chat.type("half ")
         chat.wait("half ")

@@ -207,6 +207,7 @@ def only_wait(run, least_ms, most_ms):
 
 @test
 def reset_after_text_is_an_error_and_not_retried(mortise):
+    """FAULTS 22, 38"""
     def answer(connection, _number, _request):
         connection.sendall(head() + HELLO + b'data: {"choices":[{"ind')
         reset(connection)
@@ -218,6 +219,7 @@ def reset_after_text_is_an_error_and_not_retried(mortise):
 
 @test
 def reset_before_any_event_is_retried(mortise):
+    """FAULTS 4, 22"""
     def answer(connection, number, _request):
         connection.sendall(head() + (b": soon\n\n" if number == 1 else ANSWER))
         if number == 1:
@@ -239,6 +241,7 @@ def close_before_a_response_is_retried(mortise):
 
 @test
 def reset_after_the_finish_reason_is_a_success(mortise):
+    """FAULTS 23"""
     def answer(connection, _number, _request):
         connection.sendall(head() + HELLO + FINISH + b"data: [DO")
         reset(connection)
@@ -277,6 +280,7 @@ def not_a_tls_server(mortise):
 
 @test
 def slow_drip_is_not_idle(mortise):
+    """FAULTS 18, 20"""
     def answer(connection, _number, _request):
         connection.sendall(head())
         for start in range(0, len(ANSWER), 8):
@@ -296,6 +300,7 @@ def stall_while_it_connects(mortise):
 
 @test
 def stall_before_the_first_byte(mortise):
+    """FAULTS 21"""
     with Server(lambda connection, _number, _request: wait_for_hangup(connection)) as server:
         run = Run(mortise, server.url, "--first-byte-timeout", "0.5", "--retries", "0")
         run.failed("timeout", 4, retryable=True).says("--first-byte-timeout").took(0.5, 2)
@@ -313,6 +318,7 @@ def stall_behind_the_headers(mortise):
 
 @test
 def stall_between_bytes(mortise):
+    """FAULTS 20, 21: another timer"""
     def answer(connection, _number, _request):
         connection.sendall(head() + HELLO)
         wait_for_hangup(connection)
@@ -345,6 +351,7 @@ def the_time_limit_of_the_run(mortise):
 
 @test
 def interrupt_while_nothing_comes(mortise):
+    """FAULTS 20"""
     with Server(lambda connection, _number, _request: wait_for_hangup(connection)) as server:
         run = Run(mortise, server.url, interrupt_after=0.7)
         assert run.status == 130, f"exit code {run.status}"
@@ -353,6 +360,7 @@ def interrupt_while_nothing_comes(mortise):
 
 @test
 def interrupt_while_it_waits_to_retry(mortise):
+    """FAULTS 36"""
     with always(error_body(429, Retry_After="50")) as server:
         run = Run(mortise, server.url, interrupt_after=0.7)
         assert run.status == 130, f"exit code {run.status}"
@@ -362,6 +370,7 @@ def interrupt_while_it_waits_to_retry(mortise):
 
 @test
 def done_on_an_open_socket(mortise):
+    """FAULTS 10"""
     def answer(connection, _number, _request):
         connection.sendall(head() + ANSWER)
         wait_for_hangup(connection)
@@ -371,6 +380,7 @@ def done_on_an_open_socket(mortise):
 
 @test
 def text_behind_done_is_ignored(mortise):
+    """FAULTS 12"""
     with always(head() + ANSWER + HELLO + b"data: {oops\n\n") as server:
         Run(mortise, server.url).succeeded()
 
@@ -379,6 +389,7 @@ def text_behind_done_is_ignored(mortise):
 
 @test
 def retry_after_a_date(mortise):
+    """FAULTS 36"""
     def answer(connection, number, _request):
         date = formatdate(time.time() + 2, usegmt=True)
         connection.sendall(error_body(429, Retry_After=date) if number == 1 else head() + ANSWER)
@@ -390,6 +401,7 @@ def retry_after_a_date(mortise):
 
 @test
 def retry_after_a_past_date(mortise):
+    """FAULTS 36"""
     date = formatdate(time.time() - 3600, usegmt=True)
     with failing_once(error_body(429, Retry_After=date)) as server:
         only_wait(Run(mortise, server.url).succeeded(), 0, 0)
@@ -397,6 +409,7 @@ def retry_after_a_past_date(mortise):
 
 @test
 def retry_after_ms_wins(mortise):
+    """FAULTS 36"""
     failure = error_body(503, Retry_After="30", retry_after_ms="150")
     with failing_once(failure) as server:
         only_wait(Run(mortise, server.url).succeeded().took(0.15, 3), 150, 150)
@@ -404,12 +417,14 @@ def retry_after_ms_wins(mortise):
 
 @test
 def retry_after_a_fraction(mortise):
+    """FAULTS 36"""
     with failing_once(error_body(500, Retry_After="0.2")) as server:
         only_wait(Run(mortise, server.url).succeeded(), 200, 200)
 
 
 @test
 def garbage_hints_are_ignored(mortise):
+    """FAULTS 36"""
     failure = error_body(429, Retry_After="soon", retry_after_ms="x")
     with failing_once(failure) as server:
         only_wait(Run(mortise, server.url).succeeded(), 0, 500)
@@ -417,6 +432,7 @@ def garbage_hints_are_ignored(mortise):
 
 @test
 def the_last_error_is_shown(mortise):
+    """FAULTS 37"""
     failure = error_body(429, "slow down, please", Retry_After="0")
     with always(failure) as server:
         run = Run(mortise, server.url).failed("rate_limit", 4, retryable=True)
@@ -427,6 +443,7 @@ def the_last_error_is_shown(mortise):
 
 @test
 def should_retry_false(mortise):
+    """FAULTS 35"""
     with always(error_body(529, x_should_retry="false")) as server:
         Run(mortise, server.url).failed("overloaded", 4, retryable=False)
         count(server, 1)
@@ -535,6 +552,7 @@ def a_malformed_call_of_gemini_is_made_again(mortise):
 
 @test
 def an_empty_response_is_retried(mortise):
+    """FAULTS 24"""
     with failing_once(head()) as server:
         Run(mortise, server.url).succeeded()
         count(server, 2)
@@ -544,6 +562,7 @@ def an_empty_response_is_retried(mortise):
 
 @test
 def what_a_request_looks_like(mortise):
+    """FAULTS 14, 47"""
     with always(head() + ANSWER) as server:
         Run(mortise, server.url).succeeded()
         lines = server.requests[0].lower().split("\r\n")
@@ -588,6 +607,7 @@ def a_redirect_is_not_followed(mortise):
 
 @test
 def a_web_page_is_no_answer(mortise):
+    """FAULTS 33"""
     page = b"<!DOCTYPE html><html><title>Welcome</title></html>"
     with always(head(Content_Length=len(page)) + page) as server:
         Run(mortise, server.url).failed("bad_request", 4).says("base URL")
@@ -596,6 +616,7 @@ def a_web_page_is_no_answer(mortise):
 
 @test
 def no_proxy_for_this_machine(mortise):
+    """FAULTS 26"""
     with always(head() + ANSWER) as server, always(error_body(500)) as proxy:
         variables = {"http_proxy": proxy.url, "ALL_PROXY": proxy.url}
         Run(mortise, server.url, environment=variables).succeeded()
@@ -604,6 +625,7 @@ def no_proxy_for_this_machine(mortise):
 
 @test
 def the_key_is_never_shown(mortise):
+    """FAULTS 47, 48"""
     def answer(connection, number, request):
         said = [line for line in request.split("\r\n") if KEY in line]
         connection.sendall(error_body(500 if number == 1 else 401, f"you sent {said}",
@@ -617,6 +639,7 @@ def the_key_is_never_shown(mortise):
 
 @test
 def the_key_is_not_shown_when_the_host_is_wrong(mortise):
+    """FAULTS 47, 48"""
     run = Run(mortise, f"http://me:{KEY}@nowhere.invalid/v1", "-v", "-v", "--retries", "0")
     run.failed("network", 4)
     assert b"canary" not in run.stdout + run.stderr, run.stderr
@@ -624,6 +647,7 @@ def the_key_is_not_shown_when_the_host_is_wrong(mortise):
 
 @test
 def certificates(mortise):
+    """FAULTS 25"""
     openssl = shutil.which("openssl")
     if not openssl:
         return "skipped: no openssl"

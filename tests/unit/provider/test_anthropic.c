@@ -1,4 +1,5 @@
-/* What responses of Anthropic Messages mean (FAULTS 1e; D14, D15). */
+/* What responses of Anthropic Messages mean: FAULTS 12, 15, 34, 44, 73, 101-103, 105, 106, 108, 109;
+ * D14, D15. */
 #include "wire_test.h"
 
 #include <stdlib.h>

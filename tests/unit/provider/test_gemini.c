@@ -1,4 +1,5 @@
-/* What responses of Gemini mean (FAULTS 1f; D3, D14, D15, D22). */
+/* What responses of Gemini mean: FAULTS 15, 28, 31, 62, 70, 73, 84, 110, 112-114, 117, 118; D3, D14,
+ * D15, D22. */
 #include "wire_test.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* What responses of Chat Completions mean (FAULTS 1a to 1c). */
+/* What responses of Chat Completions mean: FAULTS 9-12, 15, 17, 23, 24, 28, 29, 31, 46, 49-51, 53,
+ * FAULTS 55-57, 59, 62, 66, 67, 71, 73, 77, 81-84 and 146. */
 #include "wire_test.h"
 
 #include <stdlib.h>

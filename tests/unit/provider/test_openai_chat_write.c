@@ -216,7 +216,7 @@ static void test_reasoning_goes_back(void **state)
     history_release(&history);
 }
 
-/* D14, 122: odd ids are mapped, the same for call and result, except for who gave them; odd
+/* D14; FAULTS 122, 123: odd ids are mapped, the same for call and result, except for who gave them; odd
  * names are made acceptable. */
 static void test_ids_and_names(void **state)
 {

@@ -1,4 +1,5 @@
-/* What responses of OpenAI Responses mean (FAULTS 1d; D3, D14, D15). */
+/* What responses of OpenAI Responses mean: FAULTS 12, 15, 16, 24, 71, 73, 81, 89-91, 93-97, 146; D3,
+ * D14, D15. */
 #include "wire_test.h"
 
 #include <stdlib.h>

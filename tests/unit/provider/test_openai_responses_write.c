@@ -166,7 +166,7 @@ static void test_odd_conversations(void **state)
     history_release(&history);
 }
 
-/* D14: odd ids are mapped, the same for call and result; odd names are made acceptable. */
+/* D14; FAULTS 122, 123: odd ids are mapped, the same for call and result; odd names are made acceptable. */
 static void test_ids_and_names(void **state)
 {
     (void)state;
