@@ -10,7 +10,7 @@ import sqlite3
 import e2e
 import test_wire
 
-ROUNDS = 20
+ROUNDS = 12
 STORE = "home/.local/share/mortise/sessions.db"
 
 
