@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "provider/anthropic_block.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 #include "provider/wire_write.h"
 
@@ -302,6 +303,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const headers[] = {"anthropic-version: 2023-06-01", NULL};
 
 const struct wire wire_anthropic = {
+    .name = "anthropic",
     .format = WIRE_ANTHROPIC,
     .path = "/messages",
     .headers = headers,
@@ -320,4 +322,5 @@ const struct wire wire_anthropic = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_anthropic,
 };

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "conversation/history.h"
 #include "provider/anthropic_parts.h"
+#include "provider/wire_id.h"
 #include "provider/wire_walk.h"
 
 /* The format wants a limit, whatever the settings say. */
@@ -302,7 +303,8 @@ static void put_budget(const struct wire_writer *writer, const struct request_co
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     if (config->reasoning && takes_budget(writer->model)) {
         put_budget(writer, config);
@@ -357,17 +359,20 @@ static void keep_start(struct messages *messages)
     wire_keep_start(&messages->writer, &messages->place);
 }
 
-bool anthropic_write(struct text *body, const char *provider, const char *model,
+bool anthropic_write(struct text *body, const struct profile *profile, const char *model,
                      const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request, &load},
-                                .role = ROLE_SYSTEM};
+    struct wire_ids ids = {0};
+    struct messages messages = {
+        .writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
+        .role = ROLE_SYSTEM};
     begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&messages.writer, error))
         return false;
     keep_start(&messages);

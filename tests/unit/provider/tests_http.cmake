@@ -1,5 +1,9 @@
 # What stands between a request and a server: attempts and providers' tables.  What libcurl
 # does is tested from outside (tests/provider).
-foreach(subject image overflow retry profile http_error http_host)
+foreach(subject image listener overflow retry profile http_error http_host)
   mortise_test(unit_${subject} SOURCES provider/test_${subject}.c LINKS host_provider)
 endforeach()
+mortise_test(unit_profiles
+  SOURCES provider/test_profiles.c base/failing.c LINKS host_provider)
+target_link_options(unit_profiles PRIVATE
+  -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
