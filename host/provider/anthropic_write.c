@@ -357,13 +357,13 @@ static void keep_start(struct messages *messages)
     wire_keep_start(&messages->writer, &messages->place);
 }
 
-bool anthropic_write(struct text *body, const char *provider, const char *model,
+bool anthropic_write(struct text *body, const struct profile *profile, const char *model,
                      const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request, &load},
+    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, profile, model, request, &load},
                                 .role = ROLE_SYSTEM};
     begin_messages(&messages);
     put_messages(&messages);

@@ -236,8 +236,7 @@ static struct client *server_client(const struct client_settings *settings,
         profile_base_url(profile, settings->base_url, &base_url, error))
         client = http_client_new(
             &(struct http_settings){
-                .wire = profile->wire,
-                .provider = profile->name,
+                .profile = profile,
                 .model = model,
                 .base_url = base_url.data,
                 .key = key,

@@ -247,8 +247,7 @@ static void decoder_end(struct wire_decoder *decoder)
 
 const struct wire wire_gemini = {
     .format = WIRE_GEMINI,
-    .path = "/models/",
-    .path_behind_model = ":streamGenerateContent?alt=sse",
+    .path = "/models/{model}:streamGenerateContent?alt=sse",
     .key_header = "x-goog-api-key: ",
     /* A request may have 20 MB. */
     .parts = {.no_gif = true, .images = 3000, .total_bytes = (size_t)14 << 20},

@@ -5,7 +5,7 @@
 #include "provider/provider.h"
 
 /* See struct wire. */
-bool gemini_write(struct text *body, const char *provider, const char *model,
+bool gemini_write(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error);
 
 /* A tool's name, quoted.  One that begins as no name may here goes as "functions.NAME", which a

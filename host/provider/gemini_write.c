@@ -358,13 +358,13 @@ static void put_head(struct contents *contents)
     contents->place.offset = writer->body->length;
 }
 
-bool gemini_write(struct text *body, const char *provider, const char *model,
+bool gemini_write(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct contents contents = {.writer = {body, WIRE_GEMINI, provider, model, request, &load}};
+    struct contents contents = {.writer = {body, WIRE_GEMINI, profile, model, request, &load}};
     if (!wire_resume(&contents.writer, &contents.place))
         put_head(&contents);
     contents.role = (enum item_role)contents.place.state;

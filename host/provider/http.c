@@ -12,7 +12,7 @@
 struct http_client {
     struct client client; /* first: ops get a pointer to it */
     const struct curl_api *api;
-    const struct wire *wire;
+    const struct profile *profile;
     CURLM *multi; /* holds the connection from one request to the next */
     CURL *easy;
     struct http_host host;
@@ -132,7 +132,7 @@ static bool write_request(struct http_client *client, const struct request *requ
     struct error error = ERROR_INIT;
     struct text *body = &client->request_body;
     text_reset(body);
-    if (!client->wire->write(body, client->client.provider, client->client.model, request, &error))
+    if (!client->profile->wire->write(body, client->profile, client->client.model, request, &error))
         stream_fail(client->response.stream, &error);
     else if (body->failed)
         http_response_fail_memory(&client->response);
@@ -147,7 +147,7 @@ static bool begin(struct http_client *client, const struct request *request, str
     client->detail[0] = '\0';
     client->sent_bytes = client->received_bytes = 0;
     client->moved_ms = clock_ms();
-    if (!http_response_begin(&client->response, client->wire, host_name(client), stream) ||
+    if (!http_response_begin(&client->response, client->profile->wire, host_name(client), stream) ||
         !write_request(client, request))
         return false;
     client->attached = set_options(client) &&
@@ -286,7 +286,8 @@ static void http_prepare(struct client *base, const struct request *request)
     struct error error;
     finish_previous(client); /* it still holds the body */
     text_reset(&client->request_body);
-    if (!client->wire->write(&client->request_body, base->provider, base->model, request, &error))
+    if (!client->profile->wire->write(&client->request_body, client->profile, base->model, request,
+                                      &error))
         log_debug("the request cannot be written: %s", error.message);
 }
 
@@ -315,7 +316,7 @@ static const struct client_ops http_ops = {
 static bool find_host(struct http_client *client, const struct http_settings *settings)
 {
     struct text path = TEXT_INIT;
-    http_host_path(settings->wire, settings->model, &path);
+    http_host_path(settings->profile, settings->model, &path);
     bool found =
         !path.failed && http_host_init(&client->host, settings->base_url, text_cstr(&path));
     text_release(&path);
@@ -325,13 +326,13 @@ static bool find_host(struct http_client *client, const struct http_settings *se
 static bool set_up(struct http_client *client, const struct http_settings *settings)
 {
     const struct curl_api *api = client->api;
-    client->client.provider = strdup(settings->provider);
+    client->client.provider = strdup(settings->profile->name);
     client->client.model = strdup(settings->model);
     client->multi = api->multi_init();
     client->easy = api->easy_init();
     return client->client.provider && client->client.model && client->multi && client->easy &&
            find_host(client, settings) &&
-           http_host_add_headers(&client->host, api, settings->wire, settings->key);
+           http_host_add_headers(&client->host, api, settings->profile, settings->key);
 }
 
 struct client *http_client_new(const struct http_settings *settings, struct error *error)
@@ -346,9 +347,9 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     }
     client->client.ops = &http_ops;
     client->client.max_attempts = settings->max_attempts;
-    client->client.unsupported = settings->wire->unsupported;
+    client->client.unsupported = profile_unsupported(settings->profile);
     client->api = api;
-    client->wire = settings->wire;
+    client->profile = settings->profile;
     client->connect_timeout_ms = settings->connect_timeout_ms;
     client->first_byte_timeout_ms = settings->first_byte_timeout_ms;
     client->idle_timeout_ms = settings->idle_timeout_ms;

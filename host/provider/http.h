@@ -11,8 +11,7 @@
 #include "provider/provider.h"
 
 struct http_settings {
-    const struct wire *wire;
-    const char *provider;
+    const struct profile *profile; /* outlives the client */
     const char *model;
     const char *base_url;
     const char *key;   /* or NULL */
@@ -22,7 +21,7 @@ struct http_settings {
     unsigned max_attempts;
 };
 
-/* Copies its settings; the connection is kept for the next request. */
+/* Copies its other settings; the connection is kept for the next request. */
 struct client *http_client_new(const struct http_settings *settings, struct error *error);
 
 #endif

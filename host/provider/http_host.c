@@ -36,13 +36,18 @@ static void put_segment(struct text *out, const char *name)
             text_printf(out, "%%%02X", (unsigned)(unsigned char)*name);
 }
 
-void http_host_path(const struct wire *wire, const char *model, struct text *out)
+void http_host_path(const struct profile *profile, const char *model, struct text *out)
 {
-    text_puts(out, wire->path);
-    if (!wire->path_behind_model)
-        return;
-    put_segment(out, model);
-    text_puts(out, wire->path_behind_model);
+    static const char place[] = "{model}";
+    const char *path = profile->path ? profile->path : profile->wire->path;
+    const char *at;
+    for (; (at = strstr(path, place)); path = at + strlen(place)) {
+        text_append(out, path, (size_t)(at - path));
+        put_segment(out, model);
+    }
+    text_puts(out, path);
+    if (profile->query)
+        text_printf(out, "%c%s", strchr(text_cstr(out), '?') ? '&' : '?', profile->query);
 }
 
 static bool set_url(struct http_host *host, const char *base_url, const char *path)
@@ -86,17 +91,26 @@ static bool add_header(struct http_host *host, const char *name, const char *val
     return grown != NULL;
 }
 
-bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
-                           const struct wire *wire, const char *key)
+static bool add_headers(struct http_host *host, const char *const *lines)
 {
+    bool added = true;
+    for (size_t i = 0; added && lines && lines[i]; i++)
+        added = add_header(host, lines[i], "");
+    return added;
+}
+
+bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
+                           const struct profile *profile, const char *key)
+{
+    const struct wire *wire = profile->wire;
     host->api = api;
     bool added = add_header(host, "Content-Type: ", "application/json") &&
                  add_header(host, "Accept: ", "text/event-stream, application/json") &&
                  add_header(host, "Accept-Encoding: ", "identity") &&
                  add_header(host, "Expect:", "");
-    for (size_t i = 0; added && wire->headers && wire->headers[i]; i++)
-        added = add_header(host, wire->headers[i], "");
-    return added && (!key || add_header(host, wire->key_header, key));
+    return added && add_headers(host, wire->headers) && add_headers(host, profile->headers) &&
+           (!key ||
+            add_header(host, profile->key_header ? profile->key_header : wire->key_header, key));
 }
 
 bool http_host_apply(const struct http_host *host, CURL *easy)

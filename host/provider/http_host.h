@@ -22,14 +22,14 @@ struct http_host {
     struct curl_slist *headers;
 };
 
-/* Appends the path of the wire's requests for the model. */
-void http_host_path(const struct wire *wire, const char *model, struct text *out);
+/* Appends the path of the profile's requests for the model, and its query. */
+void http_host_path(const struct profile *profile, const char *model, struct text *out);
 /* From the base URL, the path behind it, and the environment (http_easy.h).  False when there is
  * no memory. */
 bool http_host_init(struct http_host *host, const char *base_url, const char *path);
-/* What the wire wants, and the key unless it is NULL.  False when there is no memory. */
+/* What the format and the profile want, and the key unless it is NULL.  False when there is no memory. */
 bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
-                           const struct wire *wire, const char *key);
+                           const struct profile *profile, const char *key);
 /* Sets everything of a request that does not change; the host must outlive it. */
 bool http_host_apply(const struct http_host *host, CURL *easy);
 void http_host_release(struct http_host *host);

@@ -292,13 +292,13 @@ static void put_settings(const struct wire_writer *writer)
         text_printf(body, ",\"prompt_cache_key\":\"%.32s\"", prefix->sha256);
 }
 
-bool openai_responses_write(struct text *body, const char *provider, const char *model,
+bool openai_responses_write(struct text *body, const struct profile *profile, const char *model,
                             const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct items items = {.writer = {body, WIRE_OPENAI_RESPONSES, provider, model, request, &load}};
+    struct items items = {.writer = {body, WIRE_OPENAI_RESPONSES, profile, model, request, &load}};
     if (!wire_resume(&items.writer, &items.place))
         put_head(&items);
     items.is_begun = items.place.state;

@@ -32,6 +32,8 @@ static const struct profile profiles[] = {
         .base_url_suffix = "",
         .key_env = "OPENAI_API_KEY",
         .default_model = "gpt-4.1",
+        .max_tokens_field = "max_completion_tokens",
+        .takes_cache_key = true,
         .summary = "OpenAI, and any server that speaks Chat Completions (vLLM, llama.cpp, …)",
         .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF,
         .seeing = seeing_openai,
@@ -118,6 +120,7 @@ static const struct profile profiles[] = {
         .default_model = "mistral-medium-latest",
         .summary = "Mistral",
         .takes = 0, /* a user's message behind a result is refused */
+        .strict_ids = true,
     },
     {
         .name = "deepseek",
@@ -128,6 +131,7 @@ static const struct profile profiles[] = {
         .key_env = "DEEPSEEK_API_KEY",
         .default_model = "deepseek-chat",
         .summary = "DeepSeek: reasoning is kept and sent back",
+        .reasoning_field = "reasoning_content",
         .takes = PART_TAKES_IMAGE,
     },
     {
@@ -155,6 +159,11 @@ const struct profile *profile_find(const char *name, size_t length)
         if (strlen(profiles[i].name) == length && memcmp(profiles[i].name, name, length) == 0)
             return &profiles[i];
     return NULL;
+}
+
+const char *const *profile_unsupported(const struct profile *profile)
+{
+    return profile->unsupported ? profile->unsupported : profile->wire->unsupported;
 }
 
 const char *profile_key(const struct profile *profile, const char **from)

@@ -141,17 +141,17 @@ void client_free(struct client *client); /* NULL is fine */
 /* ---- how servers are spoken to ---- */
 
 struct wire_decoder;
+struct profile;
 
 struct wire {
     enum wire_format format;
-    const char *path;               /* "/chat/completions" behind the base URL */
-    const char *path_behind_model;  /* NULL: the model is in the body, else it ends `path` */
+    const char *path;               /* "/chat/completions" behind the base URL; "{model}" is it */
     const char *const *headers;     /* fixed ones, NULL-terminated */
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
     const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
     struct part_rules parts;        /* its limits; what is taken depends on provider and model */
     /* The request's body. */
-    bool (*write)(struct text *body, const char *provider, const char *model,
+    bool (*write)(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error);
     /* Reads one response.  `event` gets the data of one event, `whole` a body that is one
      * JSON document; both tell `stream` what they understood. */
@@ -170,6 +170,7 @@ extern const struct wire wire_gemini;
 
 /* ---- which there are ---- */
 
+/* What is to be known of a server; all zero but for name and wire is the format as it stands. */
 struct profile {
     const char *name;          /* "anthropic" */
     const struct wire *wire;   /* NULL: script, offline */
@@ -184,12 +185,29 @@ struct profile {
     const char *const *seeing; /* … which are these, as far as is known: patterns, the first that
                                 * fits decides, '!' before one says no; NULL-terminated, or NULL */
     unsigned takes_if_told;    /* beside `takes`, of IMAGES_ON: not every server of the kind does */
+
+    /* ---- how it is asked ---- */
+    const char *path;           /* NULL: the wire's */
+    const char *query;          /* behind the path, without '?' ("api-version=…"), or NULL */
+    const char *key_header;     /* NULL: the wire's */
+    const char *const *headers; /* beside the wire's, NULL-terminated, or NULL */
+
+    /* ---- what it does its own way ---- */
+    const char *const *unsupported;  /* NULL: the wire's */
+    const char *max_tokens_field;    /* chat; NULL: "max_tokens" */
+    const char *reasoning_field;     /* chat: reasoning goes back in it; NULL: it does not */
+    bool strict_ids;                 /* calls have ids of nine letters and digits */
+    bool takes_cache_key;            /* chat: "prompt_cache_key" */
+    bool no_stream_options;          /* chat: it does not know them, so it tells no usage */
 };
 
 /* Whether images and PDFs are sent: as far as is known of the model, or as the user says. */
 enum images_choice { IMAGES_AUTO, IMAGES_ON, IMAGES_OFF };
 struct part_rules profile_part_rules(const struct profile *profile, const char *model,
                                      enum images_choice images);
+
+/* The settings that it has no place for: NULL-terminated, or NULL. */
+const char *const *profile_unsupported(const struct profile *profile);
 
 const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */

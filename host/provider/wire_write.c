@@ -136,7 +136,7 @@ size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t r
     struct item *const *items = writer->request->items;
     const struct origin *origin = items[at]->origin;
     if (!origin || origin->verbatim.length <= strlen("[]") ||
-        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
+        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->profile->name) ||
         (at > 0 && items[at - 1]->origin == origin))
         return 0;
     size_t count = 0;
@@ -264,25 +264,19 @@ static uint64_t fingerprint(const char *string)
     return hash;
 }
 
-/* Mistral takes ids of nine letters and digits and no others. */
-static bool is_strict(const struct wire_writer *writer)
-{
-    return !strcmp(writer->provider, "mistral");
-}
-
 static bool is_accepted(const struct wire_writer *writer, const char *id)
 {
     size_t length = plain_length(id);
     if (!length || id[length] || length > ID_MAX_BYTES)
         return false;
-    return !is_strict(writer) || (length == 9 && !strpbrk(id, "_-"));
+    return !writer->profile->strict_ids || (length == 9 && !strpbrk(id, "_-"));
 }
 
 /* Whether the provider of this request gave the id itself (Kimi's look like "functions.f:0"
  * and have to come back so). */
 static bool is_own(const struct wire_writer *writer, const struct item *call)
 {
-    return call->origin && !strcmp(call->origin->provider, writer->provider);
+    return call->origin && !strcmp(call->origin->provider, writer->profile->name);
 }
 
 void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
@@ -290,7 +284,7 @@ void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
     static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const char *id = call->call_id;
-    if (is_accepted(writer, id) || (!is_strict(writer) && is_own(writer, call))) {
+    if (is_accepted(writer, id) || (!writer->profile->strict_ids && is_own(writer, call))) {
         wire_put_string(writer->body, id);
         return;
     }
@@ -298,7 +292,7 @@ void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
     char made[10] = "";
     for (size_t i = 0; i < 9; i++, hash /= 62)
         made[i] = letters[hash % 62];
-    text_printf(writer->body, "\"%s%s\"", is_strict(writer) ? "" : "call_", made);
+    text_printf(writer->body, "\"%s%s\"", writer->profile->strict_ids ? "" : "call_", made);
 }
 
 void wire_put_tool_name(struct text *out, const char *name)

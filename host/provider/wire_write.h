@@ -18,7 +18,7 @@ struct part_load;
 struct wire_writer {
     struct text *body;
     enum wire_format format;
-    const char *provider;
+    const struct profile *profile;
     const char *model;
     const struct request *request;
     struct part_load *load; /* wire_parts.h; all zero at the beginning */

@@ -19,7 +19,7 @@ static char *write_with(const struct history *history, const char *model, struct
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_gemini.write(&body, "gemini", model, &request, &error);
+    bool written = wire_gemini.write(&body, profile_of("gemini"), model, &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
@@ -304,7 +304,7 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "add", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_gemini.write(&body, "gemini", "m1", &request, &error));
+    assert_false(wire_gemini.write(&body, profile_of("gemini"), "m1", &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     text_release(&body);
     history_release(&history);
@@ -327,7 +327,7 @@ static void test_writing_without_memory(void **state)
                                   .item_count = history.count,
                                   .tools = &tools};
         fail_after(allowed);
-        bool written = wire_gemini.write(&body, "gemini", "gemini-3-pro-preview", &request, &error);
+        bool written = wire_gemini.write(&body, profile_of("gemini"), "gemini-3-pro-preview", &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);

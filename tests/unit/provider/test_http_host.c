@@ -108,17 +108,26 @@ static void test_paths(void **state)
 {
     (void)state;
     static const struct {
-        const struct wire *wire;
+        const struct profile profile;
         const char *model, *path;
     } cases[] = {
-        {&wire_anthropic, "m/x", "/messages"},
-        {&wire_gemini, "gemini-2.5_a~b", "/models/gemini-2.5_a~b:streamGenerateContent?alt=sse"},
-        {&wire_gemini, "a/../b?c=d#e\xFF ",
-         "/models/a%2F..%2Fb%3Fc%3Dd%23e%FF%20:streamGenerateContent?alt=sse"},
+        {{.wire = &wire_anthropic}, "m/x", "/messages"},
+        {{.wire = &wire_gemini},
+         "gemini-2.5_a~b",
+         "/models/gemini-2.5_a~b:streamGenerateContent?alt=sse"},
+        {{.wire = &wire_gemini, .query = "key=1&x=2"},
+         "a/../b?c=d#e\xFF ",
+         "/models/a%2F..%2Fb%3Fc%3Dd%23e%FF%20:streamGenerateContent?alt=sse&key=1&x=2"},
+        {{.wire = &wire_openai_chat, .query = "api-version=2024-10-21"},
+         "m",
+         "/chat/completions?api-version=2024-10-21"},
+        {{.wire = &wire_openai_chat, .path = "/deployments/{model}/chat", .query = "v=1"},
+         "a b",
+         "/deployments/a%20b/chat?v=1"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct text path = TEXT_INIT;
-        http_host_path(cases[i].wire, cases[i].model, &path);
+        http_host_path(&cases[i].profile, cases[i].model, &path);
         assert_string_equal(text_cstr(&path), cases[i].path);
         text_release(&path);
     }

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "unit/base/failing.h"
 
-static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
+static char *write_as(const struct profile *profile, const struct history *history, struct toolset *tools,
                        const struct request_config *config)
 {
     struct request request = {.system = "Be brief.",
@@ -16,13 +16,19 @@ static char *write_for(const char *provider, const struct history *history, stru
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_openai_chat.write(&body, provider, "m1", &request, &error);
+    bool written = wire_openai_chat.write(&body, profile, "m1", &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
     assert_string_equal(error.message, "");
     json_decref(document);
     return text_take(&body, NULL);
+}
+
+static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
+                       const struct request_config *config)
+{
+    return write_as(profile_of(provider), history, tools, config);
 }
 
 static void messages_are(const char *provider, const struct history *history, const char *expected)
@@ -236,7 +242,8 @@ static void test_ids_and_names(void **state)
     free(body);
 
     history.items[0]->origin = origin_new("kimi", "m1");
-    body = write_for("kimi", &history, NULL, NULL);
+    const struct profile kimi = {.name = "kimi", .wire = &wire_openai_chat};
+    body = write_as(&kimi, &history, NULL, NULL);
     assert_non_null(strstr(body, "\"id\":\"functions.f:0\""));
     assert_non_null(strstr(body, "\"tool_call_id\":\"functions.f:0\""));
     free(body);
@@ -273,7 +280,7 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "f", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_openai_chat.write(&body, "openai", "m1", &request, &error));
+    assert_false(wire_openai_chat.write(&body, profile_of("openai"), "m1", &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     assert_non_null(strstr(error.message, "c1"));
     text_release(&body);
@@ -299,7 +306,7 @@ static void test_writing_without_memory(void **state)
                                   .tools = &tools,
                                   .config = &config};
         fail_after(allowed);
-        bool written = wire_openai_chat.write(&body, "openai", "m1", &request, &error);
+        bool written = wire_openai_chat.write(&body, profile_of("openai"), "m1", &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);
