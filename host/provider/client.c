@@ -213,7 +213,7 @@ static bool find_key(const struct client_settings *settings, const struct profil
         return check_key(*key, from, error);
     *key = NULL;
     const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
-    if (!profile->key_env || settings->base_url || (named && *named))
+    if (!profile->key_env || profile->aws_service || settings->base_url || (named && *named))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",

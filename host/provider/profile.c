@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "provider/aws_credentials.h"
+
 /* Models that take images.  One that is not here is asked with --images on: a wrong yes would
  * make every request of a session fail, a wrong no shows in a line. */
 static const char *const seeing_openai[] = {"!gpt-4o-audio*", "!gpt-4o-realtime*", "!gpt-4o-search*",
@@ -21,6 +23,8 @@ static const char *const seeing_ollama[] = {
     "llava*",     "bakllava*",   "llama3.2-vision*", "llama4*", "qwen2.5vl*", "qwen3-vl*",
     "minicpm-v*", "moondream*",  "!gemma3:1b*",      "!gemma3:270m*", "gemma3*",
     "mistral-small3.1*", "mistral-small3.2*", "granite3.2-vision*", NULL};
+static const char *const seeing_bedrock[] = {"!*anthropic.claude-v2*", "!*anthropic.claude-instant*",
+                                             "*anthropic.claude-*", NULL};
 static const char *const seeing_groq[] = {"meta-llama/llama-4-*", NULL};
 
 static const struct profile profiles[] = {
@@ -61,6 +65,19 @@ static const struct profile profiles[] = {
         .summary = "Anthropic Messages: thinking is kept and sent back",
         .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF | PART_TAKES_PDF_AT,
         .seeing = seeing_anthropic,
+    },
+    {
+        .name = "bedrock",
+        .wire = &wire_bedrock,
+        .base_url = "https://bedrock-runtime.{region}.amazonaws.com",
+        .base_url_env = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        .base_url_suffix = "",
+        .key_env = "AWS_BEARER_TOKEN_BEDROCK",
+        .aws_service = "bedrock",
+        .default_model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        .summary = "Claude on Amazon Bedrock: thinking is kept and sent back",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_PDF,
+        .seeing = seeing_bedrock,
     },
     {
         .name = "gemini",
@@ -232,6 +249,26 @@ static bool check_url(const char *url, const char *from, struct error *error)
     return true;
 }
 
+/* Puts Amazon's region where the URL wants it. */
+static bool put_region(struct text *url, struct error *error)
+{
+    static const char place[] = "{region}";
+    const char *at = strstr(text_cstr(url), place);
+    struct text region = TEXT_INIT, whole = TEXT_INIT;
+    if (!at)
+        return true;
+    bool found = aws_region_find(&region, error);
+    if (found) {
+        text_append(&whole, url->data, (size_t)(at - url->data));
+        text_puts(&whole, region.data);
+        text_puts(&whole, at + strlen(place));
+        text_release(url);
+        *url = whole;
+    }
+    text_release(&region);
+    return found;
+}
+
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
                       struct error *error)
 {
@@ -254,5 +291,6 @@ bool profile_base_url(const struct profile *profile, const char *given, struct t
     /* Many write the "/v1" although the variable leaves it out. */
     strip(out, profile->base_url_suffix);
     text_puts(out, profile->base_url_suffix);
-    return out->failed ? error_memory(error) : check_url(text_cstr(out), from, error);
+    return put_region(out, error) &&
+           (out->failed ? error_memory(error) : check_url(text_cstr(out), from, error));
 }
