@@ -14,6 +14,7 @@
 #include "command/places.h"
 #include "config/grant.h"
 #include "config/paths.h"
+#include "provider/profiles.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
 
@@ -45,6 +46,7 @@ void app_finish(struct app *app)
     output_release(&app->out);
     output_release(&app->notes);
     services_unref(app->services);
+    profiles_free(app->profiles);
     settings_release(&app->settings);
     secret_clear();
 }

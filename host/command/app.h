@@ -33,6 +33,7 @@ struct app {
     struct output notes; /* standard error */
     bool json;           /* --json */
     struct services *services; /* what tools may use; made by app_plugins() */
+    struct profiles *profiles; /* the providers; made by model_profiles() */
 };
 
 /* Output, log level and colour as the settings say, or as they are without. */

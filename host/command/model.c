@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config_file.h"
 #include "config/key.h"
 #include "provider/curl_api.h"
 
@@ -17,21 +18,51 @@ void model_preload(const char *model)
         curl_api_preload(); /* loads beside what follows */
 }
 
-static bool has_key(const struct app *app, const struct profile *profile)
+static bool has_key(const struct profile *profile)
 {
-    return profile_key(profile, NULL) ||
-           settings_section(&app->settings, "provider-config", profile->name);
+    return profile->key_from || profile_key(profile, NULL);
+}
+
+static bool needs_none(const struct profile *profile)
+{
+    return profile->is_own && (!profile->key_env || profile->key_is_optional);
+}
+
+const struct profiles *model_profiles(struct app *app, struct error *error)
+{
+    if (app->profiles)
+        return app->profiles;
+    app->profiles =
+        profiles_new(json_object_get(app->settings.user_file, "provider-config"), error);
+    if (!app->profiles && error->kind == ERROR_CONFIG) {
+        char *path = config_file_user_path(&app->settings);
+        error_prefix(error, "configuration '%s'", path ? path : "config.json");
+        free(path);
+    }
+    return app->profiles;
+}
+
+/* Appends the default model of the first provider that has one and is `ready`. */
+static void choose_first(const struct profiles *profiles,
+                         bool (*ready)(const struct profile *profile), struct text *model)
+{
+    const struct profile *profile;
+    for (size_t i = 0; !model->length && (profile = profiles_at(profiles, i)); i++)
+        if (profile->default_model && ready(profile))
+            text_printf(model, "%s/%s", profile->name, profile->default_model);
 }
 
 bool model_choose(struct app *app, struct text *model, struct error *error)
 {
     const char *named = settings_text(&app->settings, SETTING_MODEL);
-    if (named)
+    const struct profiles *profiles = model_profiles(app, error);
+    if (!profiles)
+        return false;
+    if (named) {
         text_puts(model, named);
-    for (size_t i = 0; !named && model->length == 0 && profile_at(i); i++) {
-        const struct profile *profile = profile_at(i);
-        if (profile->default_model && has_key(app, profile))
-            text_printf(model, "%s/%s", profile->name, profile->default_model);
+    } else {
+        choose_first(profiles, has_key, model);
+        choose_first(profiles, needs_none, model);
     }
     if (model->failed)
         return error_memory(error);
@@ -50,16 +81,14 @@ static enum images_choice images_choice(const char *word)
 
 struct client *model_client(struct app *app, const char *model, struct error *error)
 {
-    size_t provider_length = strcspn(model, "/");
-    char provider[64];
+    const struct profiles *profiles = model_profiles(app, error);
+    const struct profile *profile =
+        profiles ? profiles_find(profiles, model, strcspn(model, "/")) : NULL;
     char *key = NULL;
-    if (provider_length < sizeof(provider)) {
-        memcpy(provider, model, provider_length);
-        provider[provider_length] = '\0';
-        if (!key_from_config(&app->settings, provider, &key, error))
-            return NULL;
-    }
+    if (!profiles || (profile && !key_from_config(&app->settings, profile->name, &key, error)))
+        return NULL;
     struct client_settings settings = {
+        .profiles = profiles,
         .model = model,
         .base_url = settings_text(&app->settings, SETTING_BASE_URL),
         .key = key,

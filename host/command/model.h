@@ -3,9 +3,13 @@
 #define COMMAND_MODEL_H
 
 #include "command/app.h"
-#include "provider/provider.h"
+#include "provider/profiles.h"
 
-/* "PROVIDER/MODEL": the one that was named, else that of the first provider whose key is set. */
+/* The providers that there are, with the user's own: made at the first need, of the app.  NULL
+ * with *error (kind config) when the configuration of one is wrong. */
+const struct profiles *model_profiles(struct app *app, struct error *error);
+/* "PROVIDER/MODEL": the one that was named, else that of the first provider whose key is set, else
+ * that of the first of the user's own that needs none. */
 bool model_choose(struct app *app, struct text *model, struct error *error);
 /* Starts to load what the network needs, for models that need it. */
 void model_preload(const char *model);

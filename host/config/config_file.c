@@ -146,12 +146,16 @@ static bool read_file(struct settings *settings, const char *path, bool required
     return ok;
 }
 
-/* malloc'ed; "": there is none.  NULL: no memory. */
-static char *user_path(const struct settings *settings, bool *required)
+char *config_file_user_path(const struct settings *settings)
 {
     const char *named = settings_text(settings, SETTING_CONFIG);
-    *required = named != NULL;
     return named ? strdup(named) : path_config("config.json");
+}
+
+static char *user_path(const struct settings *settings, bool *required)
+{
+    *required = settings_text(settings, SETTING_CONFIG) != NULL;
+    return config_file_user_path(settings);
 }
 
 bool config_file_read_user(struct settings *settings, struct error *error)

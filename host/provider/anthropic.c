@@ -310,6 +310,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const headers[] = {"anthropic-version: 2023-06-01", NULL};
 
 const struct wire wire_anthropic = {
+    .name = "anthropic",
     .format = WIRE_ANTHROPIC,
     .path = "/messages",
     .headers = headers,
@@ -321,6 +322,7 @@ const struct wire wire_anthropic = {
 
 /* The same within what Amazon puts around it; what is kept of items serves both. */
 const struct wire wire_bedrock = {
+    .name = "bedrock",
     .format = WIRE_ANTHROPIC,
     .path = "/model/{model}/invoke-with-response-stream",
     .key_header = "Authorization: Bearer ",

@@ -312,7 +312,8 @@ static void put_budget(const struct wire_writer *writer, const struct request_co
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     if (config->reasoning && takes_budget(writer->model)) {
         put_budget(writer, config);

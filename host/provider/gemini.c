@@ -246,6 +246,7 @@ static void decoder_end(struct wire_decoder *decoder)
 }
 
 const struct wire wire_gemini = {
+    .name = "gemini",
     .format = WIRE_GEMINI,
     .path = "/models/{model}:streamGenerateContent?alt=sse",
     .key_header = "x-goog-api-key: ",

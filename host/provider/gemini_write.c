@@ -318,7 +318,8 @@ static void put_thinking(const struct wire_writer *writer, const struct request_
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     text_puts(body, ",\"generationConfig\":{\"candidateCount\":1");
     wire_put_integer(body, "maxOutputTokens", config->max_tokens);

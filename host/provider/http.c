@@ -342,7 +342,7 @@ static const struct client_ops http_ops = {
 static bool find_host(struct http_client *client, const struct http_settings *settings)
 {
     struct text path = TEXT_INIT;
-    http_host_path(settings->profile, settings->model, &path);
+    http_host_path(settings->profile, settings->model, settings->query, &path);
     bool found =
         !path.failed && http_host_init(&client->host, settings->base_url, text_cstr(&path));
     text_release(&path);
@@ -358,7 +358,22 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     client->easy = api->easy_init();
     return client->client.provider && client->client.model && client->multi && client->easy &&
            find_host(client, settings) &&
-           http_host_add_headers(&client->host, api, settings->profile, settings->key);
+           http_host_add_headers(&client->host, api, settings->profile, settings->headers,
+                                 settings->key);
+}
+
+/* A key needs no signature. */
+static bool find_signer(struct http_client *client, const struct http_settings *settings,
+                        struct error *error)
+{
+    const struct profile *profile = settings->profile;
+    if (settings->key || !profile->aws_service)
+        return true;
+    if (settings->query)
+        return error_set(error, ERROR_CONFIG,
+                         "requests to '%s' are signed, and cannot have a \"query\"", profile->name);
+    client->signer = aws_signer_new(profile->aws_service, error);
+    return client->signer != NULL;
 }
 
 struct client *http_client_new(const struct http_settings *settings, struct error *error)
@@ -379,8 +394,7 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     client->connect_timeout_ms = settings->connect_timeout_ms;
     client->first_byte_timeout_ms = settings->first_byte_timeout_ms;
     client->idle_timeout_ms = settings->idle_timeout_ms;
-    const char *service = settings->profile->aws_service;
-    if (service && !settings->key && !(client->signer = aws_signer_new(service, error))) {
+    if (!find_signer(client, settings, error)) {
         http_free(&client->client);
         return NULL;
     }

@@ -14,6 +14,8 @@ struct http_settings {
     const struct profile *profile; /* outlives the client */
     const char *model;
     const char *base_url;
+    const char *query;              /* behind the path, without '?', or NULL */
+    const char *const *headers;     /* beside the format's, NULL-terminated, or NULL */
     const char *key;   /* or NULL */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;

@@ -26,8 +26,7 @@ static bool is_loopback(const char *host)
     return strcasecmp(dot ? dot + 1 : name, "localhost") == 0;
 }
 
-/* As one segment of a path, whatever is in it. */
-static void put_segment(struct text *out, const char *name)
+void http_put_segment(struct text *out, const char *name)
 {
     for (; *name; name++)
         if (isalnum((unsigned char)*name) || strchr("-._~", *name))
@@ -36,18 +35,19 @@ static void put_segment(struct text *out, const char *name)
             text_printf(out, "%%%02X", (unsigned)(unsigned char)*name);
 }
 
-void http_host_path(const struct profile *profile, const char *model, struct text *out)
+void http_host_path(const struct profile *profile, const char *model, const char *query,
+                    struct text *out)
 {
     static const char place[] = "{model}";
     const char *path = profile->path ? profile->path : profile->wire->path;
     const char *at;
     for (; (at = strstr(path, place)); path = at + strlen(place)) {
         text_append(out, path, (size_t)(at - path));
-        put_segment(out, model);
+        http_put_segment(out, model);
     }
     text_puts(out, path);
-    if (profile->query)
-        text_printf(out, "%c%s", strchr(text_cstr(out), '?') ? '&' : '?', profile->query);
+    if (query)
+        text_printf(out, "%c%s", strchr(text_cstr(out), '?') ? '&' : '?', query);
 }
 
 static bool set_url(struct http_host *host, const char *base_url, const char *path)
@@ -91,16 +91,28 @@ static bool add_header(struct http_host *host, const char *name, const char *val
     return grown != NULL;
 }
 
-static bool add_headers(struct http_host *host, const char *const *lines)
+static bool has_header(const char *const *lines, const char *line)
+{
+    size_t length = strcspn(line, ":") + 1;
+    for (size_t i = 0; lines && lines[i]; i++)
+        if (strncasecmp(lines[i], line, length) == 0)
+            return true;
+    return false;
+}
+
+/* Those of `lines` that are not among `others`. */
+static bool add_headers(struct http_host *host, const char *const *lines, const char *const *others)
 {
     bool added = true;
     for (size_t i = 0; added && lines && lines[i]; i++)
-        added = add_header(host, lines[i], "");
+        if (!has_header(others, lines[i]))
+            added = add_header(host, lines[i], "");
     return added;
 }
 
 bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
-                           const struct profile *profile, const char *key)
+                           const struct profile *profile, const char *const *headers,
+                           const char *key)
 {
     const struct wire *wire = profile->wire;
     host->api = api;
@@ -111,7 +123,7 @@ bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
                                 : "text/event-stream, application/json") &&
                  add_header(host, "Accept-Encoding: ", "identity") &&
                  add_header(host, "Expect:", "");
-    return added && add_headers(host, wire->headers) && add_headers(host, profile->headers) &&
+    return added && add_headers(host, wire->headers, headers) && add_headers(host, headers, NULL) &&
            (!key ||
             add_header(host, profile->key_header ? profile->key_header : wire->key_header, key));
 }

@@ -337,6 +337,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const unsupported[] = {"top_k", NULL};
 
 const struct wire wire_openai_chat = {
+    .name = "openai-chat",
     .format = WIRE_OPENAI_CHAT,
     .path = "/chat/completions",
     .key_header = "Authorization: Bearer ",

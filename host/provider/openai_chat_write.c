@@ -348,12 +348,14 @@ static void put_head(const struct wire_writer *writer, struct wire_place *place)
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     const char *most = writer->profile->max_tokens_field;
     wire_put_integer(body, most ? most : "max_tokens", config->max_tokens);
     wire_put_real(body, "temperature", config->temperature);
     wire_put_real(body, "top_p", config->top_p);
+    wire_put_integer(body, "top_k", config->top_k); /* of servers that have made a place for it */
     wire_put_strings(body, "stop", config->stop);
     if (config->reasoning) {
         text_puts(body, ",\"reasoning_effort\":");

@@ -479,6 +479,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const unsupported[] = {"top_k", "stop", NULL};
 
 const struct wire wire_openai_responses = {
+    .name = "openai-responses",
     .format = WIRE_OPENAI_RESPONSES,
     .path = "/responses",
     .key_header = "Authorization: Bearer ",

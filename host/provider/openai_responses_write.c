@@ -275,7 +275,8 @@ static bool may_reason(const char *model)
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     const struct request_prefix *prefix = writer->request->prefix;
     struct text *body = writer->body;
     if (may_reason(writer->model))

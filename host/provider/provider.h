@@ -145,6 +145,7 @@ struct profile;
 struct event_stream_message;
 
 struct wire {
+    const char *name; /* "openai-chat", as the configuration calls it */
     enum wire_format format;
     const char *path;               /* "/chat/completions" behind the base URL; "{model}" is it */
     const char *const *headers;     /* fixed ones, NULL-terminated */
@@ -178,15 +179,31 @@ extern const struct wire wire_gemini;
 
 /* ---- which there are ---- */
 
-/* What is to be known of a server; all zero but for name and wire is the format as it stands. */
+/* A header, or a part of a query. */
+struct profile_pair {
+    const char *name;   /* NULL ends a list */
+    const char *value;  /* or NULL: */
+    const json_t *from; /* {"env": …}, {"file": …} or {"command": …} of the user's file */
+};
+
+/*
+ * What is to be known of a server; all zero but for name and wire is the format as it stands.
+ * Those that are built in are a table (profile_table.c), a user's come from the configuration
+ * (profiles.h).
+ */
 struct profile {
     const char *name;          /* "anthropic" */
     const struct wire *wire;   /* NULL: script, offline */
-    const char *base_url;      /* default; "{region}" is Amazon's */
+    const char *like;          /* a user's: the one that it started from; NULL: built in, or
+                                * started from a format */
+    bool is_own;               /* a user's, or one that is built in and a user changed */
+    const char *base_url;      /* default, "{region}" is Amazon's; NULL: must be named */
     const char *base_url_env;  /* "ANTHROPIC_BASE_URL", or NULL */
-    const char *base_url_suffix; /* what the variable leaves out: "/v1", or "" */
+    const char *base_url_suffix; /* what the variable leaves out: "/v1", or NULL */
     const char *key_env;       /* NULL: needs no key */
     const char *key_env_too;   /* looked at when that is not set, or NULL */
+    const char *key_from;      /* "file", "command": the configuration says which; or NULL */
+    bool key_is_optional;      /* it is sent if it is there */
     const char *aws_service;   /* without a key requests are signed for it (aws_signer.h), or NULL */
     const char *default_model; /* NULL: must be named */
     const char *summary;       /* one line for `mortise providers` */
@@ -197,9 +214,9 @@ struct profile {
 
     /* ---- how it is asked ---- */
     const char *path;           /* NULL: the wire's */
-    const char *query;          /* behind the path, without '?' ("api-version=…"), or NULL */
-    const char *key_header;     /* NULL: the wire's */
-    const char *const *headers; /* beside the wire's, NULL-terminated, or NULL */
+    const char *key_header;     /* "api-key: "; NULL: the wire's */
+    const struct profile_pair *query;   /* behind the path, or NULL */
+    const struct profile_pair *headers; /* beside the wire's, or NULL */
 
     /* ---- what it does its own way ---- */
     const char *const *unsupported;  /* NULL: the wire's */
@@ -208,6 +225,7 @@ struct profile {
     bool strict_ids;                 /* calls have ids of nine letters and digits */
     bool takes_cache_key;            /* chat: "prompt_cache_key" */
     bool no_stream_options;          /* chat: it does not know them, so it tells no usage */
+    bool reduced_schemas;            /* of tools: what schema_reduce.h leaves of them */
 };
 
 /* Whether images and PDFs are sent: as far as is known of the model, or as the user says. */
@@ -218,6 +236,7 @@ struct part_rules profile_part_rules(const struct profile *profile, const char *
 /* The settings that it has no place for: NULL-terminated, or NULL. */
 const char *const *profile_unsupported(const struct profile *profile);
 
+/* Of those that are built in. */
 const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */
 /* The key in the environment, or NULL; *from (or NULL) becomes the name of its variable. */
@@ -227,7 +246,10 @@ const char *profile_key(const struct profile *profile, const char **from);
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
                       struct error *error);
 
+struct profiles;
+
 struct client_settings {
+    const struct profiles *profiles; /* outlive the client; NULL: those that are built in */
     const char *model;         /* "PROVIDER/MODEL" */
     const char *base_url;      /* or NULL: from the profile and its variable */
     const char *key;           /* or NULL: from the profile's variable */

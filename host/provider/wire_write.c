@@ -158,10 +158,26 @@ void wire_put_tool(struct text *out, const struct tool_definition *tool, const c
     text_puts(out, tool->schema && *tool->schema ? tool->schema : anything);
 }
 
-const struct request_config *wire_config(const struct wire_writer *writer)
+struct request_config wire_config(const struct wire_writer *writer)
 {
-    static const struct request_config unset = REQUEST_CONFIG_INIT;
-    return writer->request->config ? writer->request->config : &unset;
+    const struct request_config unset = REQUEST_CONFIG_INIT;
+    const char *const *left_out = profile_unsupported(writer->profile);
+    struct request_config config = writer->request->config ? *writer->request->config : unset;
+    for (; left_out && *left_out; left_out++) {
+        if (!strcmp(*left_out, "max_tokens"))
+            config.max_tokens = unset.max_tokens;
+        else if (!strcmp(*left_out, "temperature"))
+            config.temperature = unset.temperature;
+        else if (!strcmp(*left_out, "top_p"))
+            config.top_p = unset.top_p;
+        else if (!strcmp(*left_out, "top_k"))
+            config.top_k = unset.top_k;
+        else if (!strcmp(*left_out, "stop"))
+            config.stop = unset.stop;
+        else if (!strcmp(*left_out, "reasoning"))
+            config.reasoning = unset.reasoning;
+    }
+    return config;
 }
 
 /* ---- values ---- */

@@ -62,8 +62,9 @@ size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t r
 /* "name":…,"description":…,"SCHEMA_KEY":…, as most formats have them. */
 void wire_put_tool(struct text *out, const struct tool_definition *tool, const char *schema_key);
 
-/* The request's settings; all unset when it has none. */
-const struct request_config *wire_config(const struct wire_writer *writer);
+/* The request's settings without those that the provider has no place for; all unset when it has
+ * none. */
+struct request_config wire_config(const struct wire_writer *writer);
 
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);

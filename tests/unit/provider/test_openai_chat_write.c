@@ -91,12 +91,49 @@ static void test_golden_request(void **state)
         "\"max_completion_tokens\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
         "\"reasoning_effort\":\"low\"}");
     free(body);
-    body = write_for("groq", &history, NULL, &config);
+    body = write_for("mistral", &history, NULL, &config);
     assert_non_null(strstr(body, "\"max_tokens\":100"));
     assert_null(strstr(body, "\"tools\""));
     free(body);
     history_release(&history);
     toolset_release(&tools);
+}
+
+/* What a server does its own way is said by its profile, and by nothing else (W100, W101). */
+static void test_a_profile_decides(void **state)
+{
+    (void)state;
+    static const char *const stop[] = {"END", NULL};
+    static const char *const some[] = {"stop", "temperature", "reasoning", "top_p", NULL};
+    static const char *const others[] = {"max_tokens", "top_k", NULL};
+    struct request_config config = {100, 0.1, 0.5, 40, stop, "low"};
+    struct history history;
+    history_init(&history);
+    say(&history, ROLE_USER, "Hi");
+    const struct {
+        struct profile profile;
+        const char *end;
+    } cases[] = {
+        {{.unsupported = some}, "\"stream_options\":{\"include_usage\":true},\"max_tokens\":100,"
+                                "\"top_k\":40}"},
+        {{.unsupported = others, .no_stream_options = true},
+         "\"stream\":true,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+         "\"reasoning_effort\":\"low\"}"},
+        {{.max_tokens_field = "most", .no_stream_options = true},
+         "\"stream\":true,\"most\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+         "\"reasoning_effort\":\"low\"}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct profile profile = cases[i].profile;
+        profile.name = "own";
+        profile.wire = &wire_openai_chat;
+        char *body = write_as(&profile, &history, NULL, &config);
+        size_t length = strlen(cases[i].end);
+        assert_true(strlen(body) > length);
+        assert_string_equal(body + strlen(body) - length, cases[i].end);
+        free(body);
+    }
+    history_release(&history);
 }
 
 static void test_unset_values_stay_away(void **state)
@@ -321,6 +358,7 @@ int main(void)
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_request),
+        cmocka_unit_test(test_a_profile_decides),
         cmocka_unit_test(test_unset_values_stay_away),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_order_of_results),

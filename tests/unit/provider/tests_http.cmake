@@ -3,6 +3,10 @@
 foreach(subject image retry profile http_error http_host)
   mortise_test(unit_${subject} SOURCES provider/test_${subject}.c LINKS host_provider)
 endforeach()
+mortise_test(unit_profiles
+  SOURCES provider/test_profiles.c base/failing.c LINKS host_provider)
+target_link_options(unit_profiles PRIVATE
+  -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 
 # Files and commands of the user's; copies of strings come from malloc() as well.
 mortise_test(unit_aws_credentials
