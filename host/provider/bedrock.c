@@ -10,7 +10,6 @@
 #include "base/base64.h"
 #include "base/json.h"
 #include "base/json_check.h"
-#include "provider/wire_error.h"
 #include "provider/wire_read.h"
 
 static bool equals(struct slice slice, const char *word)
@@ -23,9 +22,13 @@ static bool equals(struct slice slice, const char *word)
 static void open_chunk(struct slice payload, struct stream *stream, struct text *event)
 {
     size_t length;
-    json_t *chunk = json_parse(payload.data, payload.length, NULL, NULL);
+    struct error error = ERROR_INIT;
+    json_t *chunk = json_parse(payload.data, payload.length, NULL, &error);
     const char *bytes = json_member_text(chunk, "bytes", &length);
-    if ((!bytes || !base64_read(event, bytes, length)) && !event->failed)
+    bool is_readable = bytes && base64_read(event, bytes, length);
+    if (error.kind == ERROR_INTERNAL)
+        wire_fail_memory(stream);
+    else if (!is_readable && !event->failed)
         wire_fail(stream, ERROR_SERVER, true, "the server sent a chunk without readable 'bytes'");
     json_decref(chunk);
 }
@@ -34,25 +37,31 @@ static void open_chunk(struct slice payload, struct stream *stream, struct text 
 
 /* As servers say it whose errors have codes.  The payload is an object with a "message"; from a
  * server that breaks its own rules it may be anything. */
+static void put_error(struct text *out, struct slice code, struct slice message)
+{
+    text_puts(out, "{\"error\":{\"code\":");
+    text_json_string(out, code.length ? code.data : "", code.length);
+    text_puts(out, ",\"message\":");
+    if (message.length && json_is_valid(message.data, message.length))
+        text_append(out, message.data, message.length);
+    else
+        text_json_string(out, message.length ? message.data : "", message.length);
+    text_puts(out, "}}");
+}
+
 static void fail(struct stream *stream, struct slice code, struct slice message)
 {
-    struct error error = ERROR_INIT;
-    struct text document = TEXT_INIT;
-    text_puts(&document, "{\"error\":{\"code\":");
-    text_json_string(&document, code.length ? code.data : "", code.length);
-    text_puts(&document, ",\"message\":");
-    if (message.length && json_is_valid(message.data, message.length))
-        text_append(&document, message.data, message.length);
-    else
-        text_json_string(&document, message.length ? message.data : "", message.length);
-    text_puts(&document, "}}");
-    if (document.failed)
-        error_memory(&error);
-    else
-        wire_error_from_body(&error, 0, document.data, document.length);
-    stream_fail(stream, &error);
+    struct text text = TEXT_INIT;
+    put_error(&text, code, message);
+    json_t *error = text.failed ? NULL : json_parse(text.data, text.length, NULL, NULL);
+    if (!error)
+        wire_fail_memory(stream);
+    else if (!wire_fail_event(stream, error))
+        wire_fail(stream, ERROR_SERVER, true,
+                  "the server reported an error without an explanation");
     stream_stop(stream, STOP_ERROR);
-    text_release(&document);
+    json_decref(error);
+    text_release(&text);
 }
 
 void bedrock_open_message(const struct event_stream_message *message, struct stream *stream,

@@ -3,7 +3,7 @@ include(provider/tests_http.cmake)
 
 # The wire formats.  Recorded responses are shared with the tests that run against a server.
 foreach(subject sse wire_error openai_chat openai_chat_write openai_responses
-        openai_responses_write anthropic anthropic_write gemini gemini_schema gemini_write prefix
+        openai_responses_write anthropic anthropic_write bedrock gemini gemini_schema gemini_write prefix
         wire_parts event_stream aws_sign)
   mortise_test(unit_${subject}
     SOURCES provider/test_${subject}.c provider/wire_test.c provider/frame.c base/failing.c
