@@ -1,4 +1,4 @@
-/* Signature Version 4, by Amazon's own test suite ("service") and, where that says nothing, by
+/* W125: Signature Version 4, by Amazon's own test suite ("service") and, where that says nothing, by
  * what its Python library signs ("bedrock"). */
 #include "wire_test.h"
 

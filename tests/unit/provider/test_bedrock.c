@@ -1,4 +1,4 @@
-/* Claude on Amazon Bedrock: what is around its events, errors and requests (D11, D15, D17). */
+/* Claude on Amazon Bedrock: what is around its events, errors and requests (W125, D11, D15, D17). */
 #include "wire_history.h"
 
 #include "provider/http_response.h"
@@ -405,7 +405,7 @@ static void test_reasoning_by_the_name_of_the_model(void **state)
     history_release(&history);
 }
 
-/* Which parts of results it takes is known by the model's name, too. */
+/* F75: which parts of results it takes is known by the model's name, too. */
 static void test_models_that_see(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Amazon's event streams, however they are cut, damaged and ended (FAULTS 18, 19). */
+/* Amazon's event streams, however they are cut, damaged and ended (W125; FAULTS 18, 19). */
 #include "wire_test.h"
 
 #include <stdlib.h>
