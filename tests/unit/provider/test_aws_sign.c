@@ -1,5 +1,5 @@
-/* W125: Signature Version 4, by Amazon's own test suite ("service") and, where that says nothing, by
- * what its Python library signs ("bedrock"). */
+/* W125: Signature Version 4, by Amazon's own test suite ("service") and, where that says nothing,
+ * by what its Python library signs ("bedrock"). */
 #include "wire_test.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Claude on Amazon Bedrock: what is around its events, errors and requests (W125, D11, D15, D17). */
+/* Claude on Amazon Bedrock: what is around its events, errors and requests (W125; D11, D15,
+ * D17). */
 #include "wire_history.h"
 
 #include "provider/http_response.h"
