@@ -6,10 +6,10 @@
 
 static const char *source_of(const struct profile *profile)
 {
-    return !profile->is_own                                       ? "built in"
+    return !profile->is_own                                     ? "built in"
            : profile_find(profile->name, strlen(profile->name)) ? "built in, with changes of the "
-                                                                    "configuration"
-                                                                  : "configuration";
+                                                                  "configuration"
+                                                                : "configuration";
 }
 
 /* Whether a key is there, never the key. */

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "conversation/history.h"
 #include "provider/anthropic_parts.h"
+#include "provider/wire_id.h"
 #include "provider/wire_walk.h"
 
 /* The format wants a limit, whatever the settings say. */
@@ -378,12 +379,14 @@ static bool write_request(struct text *body, const struct profile *profile, cons
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, profile, model, request, &load},
+    struct wire_ids ids = {0};
+    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
                                 .role = ROLE_SYSTEM,
                                 .for_bedrock = for_bedrock};
     begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&messages.writer, error))
         return false;
     keep_start(&messages);

@@ -250,6 +250,8 @@ const struct wire wire_gemini = {
     .format = WIRE_GEMINI,
     .path = "/models/{model}:streamGenerateContent?alt=sse",
     .key_header = "x-goog-api-key: ",
+    .reduced_schemas = true,
+    .takes_name = gemini_takes_name,
     /* A request may have 20 MB. */
     .parts = {.no_gif = true, .images = 3000, .total_bytes = (size_t)14 << 20},
     .write = gemini_write,

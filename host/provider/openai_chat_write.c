@@ -12,6 +12,7 @@
 
 #include "conversation/history.h"
 #include "conversation/item_view.h"
+#include "provider/wire_id.h"
 #include "provider/wire_parts.h"
 #include "provider/wire_walk.h"
 
@@ -377,11 +378,13 @@ bool openai_chat_write(struct text *body, const struct profile *profile, const c
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct wire_writer writer = {body, WIRE_OPENAI_CHAT, profile, model, request, &load};
+    struct wire_ids ids = {0};
+    struct wire_writer writer = {body, WIRE_OPENAI_CHAT, profile, model, request, &load, &ids};
     struct wire_place place;
     if (!wire_resume(&writer, &place))
         put_head(&writer, &place);
     put_messages(&writer, &place);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&writer, error))
         return false;
     wire_keep_start(&writer, &place);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "conversation/history.h"
+#include "provider/wire_id.h"
 #include "provider/wire_parts.h"
 #include "provider/wire_walk.h"
 
@@ -299,11 +300,13 @@ bool openai_responses_write(struct text *body, const struct profile *profile, co
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct items items = {.writer = {body, WIRE_OPENAI_RESPONSES, profile, model, request, &load}};
+    struct wire_ids ids = {0};
+    struct items items = {.writer = {body, WIRE_OPENAI_RESPONSES, profile, model, request, &load, &ids}};
     if (!wire_resume(&items.writer, &items.place))
         put_head(&items);
     items.is_begun = items.place.state;
     put_items(&items);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&items.writer, error))
         return false;
     wire_keep_start(&items.writer, &items.place);

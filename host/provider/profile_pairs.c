@@ -32,8 +32,9 @@ static bool check_value(const char *value, struct error *error)
 {
     for (const char *c = value; *c; c++)
         if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7F)
-            return error_set(error, ERROR_CONFIG, "its value holds a line break or another control "
-                                                  "character");
+            return error_set(error, ERROR_CONFIG,
+                             "its value holds a line break or another control "
+                             "character");
     return true;
 }
 

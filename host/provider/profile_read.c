@@ -165,14 +165,14 @@ static bool read_key_header(const struct reading *reading, const json_t *value, 
     memcpy(name, line, length);
     name[length] = '\0';
     if (!is_header_name(name))
-        return refuse(reading, "it must be the name of a header, such as \"api-key\", or a name and "
-                               "what stands before the key: \"Authorization: Bearer\"");
+        return refuse(reading,
+                      "it must be the name of a header, such as \"api-key\", or a name and "
+                      "what stands before the key: \"Authorization: Bearer\"");
     const char *scheme = line[length] ? line + length + 1 : "";
     scheme += strspn(scheme, " ");
     struct text whole = TEXT_INIT;
     text_printf(&whole, "%s: %s%s", name, scheme, *scheme ? " " : "");
-    bool ok = whole.failed ? error_memory(reading->error)
-                           : keep(reading, place, whole.data, "");
+    bool ok = whole.failed ? error_memory(reading->error) : keep(reading, place, whole.data, "");
     text_release(&whole);
     return ok;
 }
@@ -180,8 +180,9 @@ static bool read_key_header(const struct reading *reading, const json_t *value, 
 /* What libcurl and the format say themselves. */
 static bool is_own_header(const char *name)
 {
-    static const char *const names[] = {"Accept", "Accept-Encoding", "Connection", "Content-Length",
-                                        "Content-Type", "Expect", "Transfer-Encoding"};
+    static const char *const names[] = {"Accept",           "Accept-Encoding", "Connection",
+                                        "Content-Length",   "Content-Type",    "Expect",
+                                        "Transfer-Encoding"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcasecmp(names[i], name) == 0)
             return true;
@@ -305,7 +306,8 @@ static bool read_images(const struct reading *reading, const json_t *value, void
     if (json_is_array(value))
         return read_list(reading, value, NULL, &profile->seeing);
     if (!json_is_boolean(value))
-        return refuse(reading, "it must be true, false, or a list of models, such as [\"gpt-4o*\"]");
+        return refuse(reading,
+                      "it must be true, false, or a list of models, such as [\"gpt-4o*\"]");
     profile->seeing = json_is_true(value) ? every : NULL;
     if (json_is_false(value))
         profile->takes = profile->takes_if_told = 0;
@@ -317,8 +319,8 @@ static bool read_schemas(const struct reading *reading, const json_t *value, voi
     static const char *const forms[] = {"full", "reduced", NULL};
     const char *word = line_of(reading, value);
     *(bool *)place = word && strcmp(word, "reduced") == 0;
-    return word && (*(bool *)place || strcmp(word, "full") == 0 ||
-                    refuse_word(reading, word, forms));
+    return word &&
+           (*(bool *)place || strcmp(word, "full") == 0 || refuse_word(reading, word, forms));
 }
 
 /* Read by key_from_config() when a client is made. */

@@ -10,27 +10,50 @@
 
 /* Models that take images.  One that is not here is asked with --images on: a wrong yes would
  * make every request of a session fail, a wrong no shows in a line. */
-static const char *const seeing_openai[] = {"!gpt-4o-audio*", "!gpt-4o-realtime*", "!gpt-4o-search*",
-                                            "!o1-mini*",      "!o1-preview*",      "!o3-mini*",
-                                            "gpt-4o*",        "gpt-4.1*",          "gpt-4.5*",
-                                            "gpt-4-turbo*",   "chatgpt-4o*",       "gpt-5*",
-                                            "o1*",            "o3*",               "o4-mini*",
+static const char *const seeing_openai[] = {"!gpt-4o-audio*",
+                                            "!gpt-4o-realtime*",
+                                            "!gpt-4o-search*",
+                                            "!o1-mini*",
+                                            "!o1-preview*",
+                                            "!o3-mini*",
+                                            "gpt-4o*",
+                                            "gpt-4.1*",
+                                            "gpt-4.5*",
+                                            "gpt-4-turbo*",
+                                            "chatgpt-4o*",
+                                            "gpt-5*",
+                                            "o1*",
+                                            "o3*",
+                                            "o4-mini*",
                                             NULL};
 static const char *const seeing_anthropic[] = {"!claude-2*", "!claude-instant*", "claude-*", NULL};
 /* The first that take them within a result of a tool. */
 static const char *const seeing_gemini[] = {"gemini-[3-9]*", "gemini-[1-9][0-9]*", NULL};
 static const char *const seeing_openrouter[] = {
-    "!anthropic/claude-2*", "!anthropic/claude-instant*", "anthropic/claude-*", "openai/gpt-4o*",
-    "openai/gpt-4.1*",      "openai/gpt-5*",              "google/gemini-*",    NULL};
-static const char *const seeing_ollama[] = {
-    "llava*",     "bakllava*",   "llama3.2-vision*", "llama4*", "qwen2.5vl*", "qwen3-vl*",
-    "minicpm-v*", "moondream*",  "!gemma3:1b*",      "!gemma3:270m*", "gemma3*",
-    "mistral-small3.1*", "mistral-small3.2*", "granite3.2-vision*", NULL};
+    "!anthropic/claude-2*", "!anthropic/claude-instant*",
+    "anthropic/claude-*",   "openai/gpt-4o*",
+    "openai/gpt-4.1*",      "openai/gpt-5*",
+    "google/gemini-*",      NULL};
+static const char *const seeing_ollama[] = {"llava*",
+                                            "bakllava*",
+                                            "llama3.2-vision*",
+                                            "llama4*",
+                                            "qwen2.5vl*",
+                                            "qwen3-vl*",
+                                            "minicpm-v*",
+                                            "moondream*",
+                                            "!gemma3:1b*",
+                                            "!gemma3:270m*",
+                                            "gemma3*",
+                                            "mistral-small3.1*",
+                                            "mistral-small3.2*",
+                                            "granite3.2-vision*",
+                                            NULL};
 static const char *const seeing_bedrock[] = {"!*anthropic.claude-v2*", "!*anthropic.claude-instant*",
                                              "*anthropic.claude-*", NULL};
 static const char *const seeing_groq[] = {"meta-llama/llama-4-*", NULL};
-static const char *const seeing_xai[] = {"!grok-3*", "!grok-code*", "grok-2-vision*", "grok-[4-9]*",
-                                         "grok-latest", NULL};
+static const char *const seeing_xai[] = {"!grok-3*",    "!grok-code*", "grok-2-vision*",
+                                         "grok-[4-9]*", "grok-latest", NULL};
 static const char *const seeing_together[] = {"meta-llama/Llama-4-*", "Qwen/Qwen2.5-VL-*",
                                               "Qwen/Qwen3-VL-*", NULL};
 

@@ -47,7 +47,8 @@ void profiles_free(struct profiles *profiles)
 static bool is_name(const char *name)
 {
     size_t length = 0;
-    while (isalnum((unsigned char)name[length]) || (length && name[length] && strchr("._-", name[length])))
+    while (isalnum((unsigned char)name[length]) ||
+           (length && name[length] && strchr("._-", name[length])))
         length++;
     return length && length <= NAME_MAX_BYTES && !name[length];
 }
@@ -74,8 +75,7 @@ static bool take_section(struct profiles *profiles, const char *name, const json
                          "a provider's name is 1 to 64 of A-Z a-z 0-9 . _ -, a letter or a digit "
                          "first");
     struct profile *profile = place_of(profiles, name);
-    return profile ? profile_read(profile, section, &profiles->memory, error)
-                   : error_memory(error);
+    return profile ? profile_read(profile, section, &profiles->memory, error) : error_memory(error);
 }
 
 static bool take_sections(struct profiles *profiles, json_t *sections, struct error *error)

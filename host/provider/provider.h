@@ -32,6 +32,7 @@ struct toolset {
     struct tool_definition *items; /* borrowed strings: they live as long as the set */
     size_t count;
     struct bytes wire[WIRE_COUNT];
+    bool is_reduced[WIRE_COUNT]; /* how their schemas are in these bytes */
 };
 void toolset_release(struct toolset *tools);
 
@@ -151,6 +152,9 @@ struct wire {
     const char *const *headers;     /* fixed ones, NULL-terminated */
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
     const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
+    bool (*takes_name)(const char *name); /* NULL: every tool can be called; one that cannot is
+                                           * left out, with a warning */
+    bool reduced_schemas;           /* of tools: in the few words of schema_reduce.h */
     struct part_rules parts;        /* its limits; what is taken depends on provider and model */
     /* The request's body. */
     bool (*write)(struct text *body, const struct profile *profile, const char *model,
@@ -225,7 +229,7 @@ struct profile {
     bool strict_ids;                 /* calls have ids of nine letters and digits */
     bool takes_cache_key;            /* chat: "prompt_cache_key" */
     bool no_stream_options;          /* chat: it does not know them, so it tells no usage */
-    bool reduced_schemas;            /* of tools: what schema_reduce.h leaves of them */
+    bool reduced_schemas;            /* of tools, also where the format has them whole */
 };
 
 /* Whether images and PDFs are sent: as far as is known of the model, or as the user says. */

@@ -187,16 +187,25 @@ static void test_odd_conversations(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const struct tool_definition list[] = {{"3d", "", ""}, {"-x", "", ""}, {"_y", "", ""}};
-    struct toolset tools = {.items = malloc(sizeof(list)), .count = 3};
+    /* With the front before it the first would be too long. */
+    static const char too_long[] = "0123456789-123456789-123456789-123456789-123456789-1234";
+    static const struct tool_definition list[] = {
+        {too_long, "", ""}, {"3d", "", ""}, {"-x", "", ""}, {"_y", "", ""}};
+    struct toolset tools = {.items = malloc(sizeof(list)), .count = 4};
     struct history history;
     assert_non_null(tools.items);
     memcpy(tools.items, list, sizeof(list));
     history_init(&history);
     call(&history, "c1", "3d", "{}", true);
     answer_call(&history, "c1", "ok", false);
+    call(&history, "c2", too_long, "{}", true);
+    answer_call(&history, "c2", "ok", false);
     char *body = write_with(&history, "m1", &tools, NULL);
-    assert_non_null(strstr(body, "{\"name\":\"functions.3d\",\"par"));
+    assert_non_null(strstr(body, "Declarations\":[{\"name\":\"functions.3d\",\"par"));
+    assert_null(strstr(body, too_long));
+    const char *cut = strstr(body, "\"functions_0123456789-");
+    assert_non_null(cut);
+    assert_int_equal(strcspn(cut + 1, "\""), 64);
     assert_non_null(strstr(body, "{\"name\":\"functions.-x\",\"par"));
     assert_non_null(strstr(body, "{\"name\":\"_y\",\"par"));
     assert_non_null(strstr(body, "\"functionCall\":{\"name\":\"functions.3d\","));

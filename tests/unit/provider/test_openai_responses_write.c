@@ -176,7 +176,7 @@ static void test_ids_and_names(void **state)
     answer_call(&history, "functions.f:0", "ok", false);
     char *body = write_with(&history, "m1", NULL, NULL);
     assert_null(strstr(body, "functions.f"));
-    assert_non_null(strstr(body, "\"name\":\"functions_f\""));
+    assert_non_null(strstr(body, "\"name\":\"functions_f_"));
     assert_null(strstr(body, "ud83d")); /* 15 */
     char id[64] = "", result[64] = "";
     const char *at = strstr(body, "call_id");
