@@ -380,9 +380,10 @@ static bool write_request(struct text *body, const struct profile *profile, cons
         return false;
     struct part_load load = {0};
     struct wire_ids ids = {0};
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
-                                .role = ROLE_SYSTEM,
-                                .for_bedrock = for_bedrock};
+    struct messages messages = {
+        .writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
+        .role = ROLE_SYSTEM,
+        .for_bedrock = for_bedrock};
     begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);

@@ -380,7 +380,8 @@ bool gemini_write(struct text *body, const struct profile *profile, const char *
         return false;
     struct part_load load = {0};
     struct wire_ids ids = {0};
-    struct contents contents = {.writer = {body, WIRE_GEMINI, profile, model, request, &load, &ids}};
+    struct contents contents = {
+        .writer = {body, WIRE_GEMINI, profile, model, request, &load, &ids}};
     if (!wire_resume(&contents.writer, &contents.place))
         put_head(&contents);
     contents.role = (enum item_role)contents.place.state;

@@ -301,7 +301,8 @@ bool openai_responses_write(struct text *body, const struct profile *profile, co
         return false;
     struct part_load load = {0};
     struct wire_ids ids = {0};
-    struct items items = {.writer = {body, WIRE_OPENAI_RESPONSES, profile, model, request, &load, &ids}};
+    struct items items = {
+        .writer = {body, WIRE_OPENAI_RESPONSES, profile, model, request, &load, &ids}};
     if (!wire_resume(&items.writer, &items.place))
         put_head(&items);
     items.is_begun = items.place.state;

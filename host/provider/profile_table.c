@@ -49,8 +49,9 @@ static const char *const seeing_ollama[] = {"llava*",
                                             "mistral-small3.2*",
                                             "granite3.2-vision*",
                                             NULL};
-static const char *const seeing_bedrock[] = {"!*anthropic.claude-v2*", "!*anthropic.claude-instant*",
-                                             "*anthropic.claude-*", NULL};
+static const char *const seeing_bedrock[] = {"!*anthropic.claude-v2*",
+                                             "!*anthropic.claude-instant*", "*anthropic.claude-*",
+                                             NULL};
 static const char *const seeing_groq[] = {"meta-llama/llama-4-*", NULL};
 static const char *const seeing_xai[] = {"!grok-3*",    "!grok-code*", "grok-2-vision*",
                                          "grok-[4-9]*", "grok-latest", NULL};

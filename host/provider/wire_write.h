@@ -29,8 +29,8 @@ struct wire_writer {
 /* Appends the item's bytes in the writer's format, made by `make` at the first need. */
 void wire_put_item(const struct wire_writer *writer, struct item *item,
                    void (*make)(const struct item *item, struct text *out));
-/* The same for the tools, as ,"tools":[…]; nothing without tools.  `make` gets each with its schema
- * as the server takes it. */
+/* The same for the tools, as ,"tools":[…]; nothing without tools.  `make` gets each with its
+ * schema as the server takes it. */
 void wire_put_tools(const struct wire_writer *writer,
                     void (*make)(const struct tool_definition *tool, struct text *out));
 

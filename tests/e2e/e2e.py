@@ -328,7 +328,7 @@ class Answerer(http.server.BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         server = self.server
         with server.lock:
-            server.requests.append({"path": self.path, "headers": dict(self.headers),
+            server.requests.append({"path": self.path, "headers": self.headers,
                                     "raw": raw, "body": json.loads(raw)})
             number = len(server.requests)
         if number > len(server.replies):

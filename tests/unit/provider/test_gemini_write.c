@@ -336,7 +336,8 @@ static void test_writing_without_memory(void **state)
                                   .item_count = history.count,
                                   .tools = &tools};
         fail_after(allowed);
-        bool written = wire_gemini.write(&body, profile_of("gemini"), "gemini-3-pro-preview", &request, &error);
+        bool written = wire_gemini.write(&body, profile_of("gemini"), "gemini-3-pro-preview",
+                                         &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);

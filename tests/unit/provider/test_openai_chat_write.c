@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "unit/base/failing.h"
 
-static char *write_as(const struct profile *profile, const struct history *history, struct toolset *tools,
-                       const struct request_config *config)
+static char *write_as(const struct profile *profile, const struct history *history,
+                      struct toolset *tools, const struct request_config *config)
 {
     struct request request = {.system = "Be brief.",
                               .items = history->items,
@@ -134,6 +134,33 @@ static void test_a_profile_decides(void **state)
         free(body);
     }
     history_release(&history);
+}
+
+/* FAULTS 115: whole, or in the few words that a profile says; one set of tools may be told both
+ * ways. */
+static void test_schemas_as_the_server_takes_them(void **state)
+{
+    (void)state;
+    static const struct tool_definition list[] = {
+        {"add", "", "{\"type\":\"object\",\"properties\":{\"n\":{\"multipleOf\":2}}}"}};
+    const struct profile own = {
+        .name = "own", .wire = &wire_openai_chat, .reduced_schemas = true};
+    struct toolset tools = {.items = malloc(sizeof(list)), .count = 1};
+    struct history history;
+    assert_non_null(tools.items);
+    memcpy(tools.items, list, sizeof(list));
+    history_init(&history);
+    for (int round = 0; round < 2; round++) {
+        char *body = write_for("openai", &history, &tools, NULL);
+        assert_non_null(strstr(body, "\"multipleOf\""));
+        free(body);
+        body = write_as(&own, &history, &tools, NULL);
+        assert_null(strstr(body, "\"multipleOf\""));
+        assert_non_null(strstr(body, "\"n\""));
+        free(body);
+    }
+    history_release(&history);
+    toolset_release(&tools);
 }
 
 static void test_unset_values_stay_away(void **state)
@@ -359,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_request),
         cmocka_unit_test(test_a_profile_decides),
+        cmocka_unit_test(test_schemas_as_the_server_takes_them),
         cmocka_unit_test(test_unset_values_stay_away),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_order_of_results),
