@@ -230,7 +230,8 @@ static bool find_key(const struct client_settings *settings, const struct profil
     const char *from;
     if (!profile_take_key(profile, settings->key, key, &from, error))
         return false;
-    if (*key || !profile->key_env || profile->key_is_optional || is_named_by_hand(settings, profile))
+    if (*key || !profile->key_env || profile->key_is_optional || profile->aws_service ||
+        is_named_by_hand(settings, profile))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",
