@@ -233,7 +233,8 @@ static bool find_key(const struct client_settings *settings, const struct profil
         *from = settings->key_from;
     else if (!*key)
         *from = profile->key_env;
-    if (*key || !profile->key_env || profile->key_is_optional || is_named_by_hand(settings, profile))
+    if (*key || !profile->key_env || profile->key_is_optional || profile->aws_service ||
+        is_named_by_hand(settings, profile))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",
