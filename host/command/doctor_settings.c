@@ -157,7 +157,8 @@ static bool check_key(struct doctor *doctor, const struct profile *profile)
     return key != NULL;
 }
 
-/* Those without are one line: nobody has them all.  Where requests can be signed, no key is missed. */
+/* Those without are one line: nobody has them all.  Where requests can be signed, no key is missed.
+ */
 static void check_keys(struct doctor *doctor, const struct profiles *profiles)
 {
     const struct profile *profile;
