@@ -10,6 +10,7 @@
 #include "command/model.h"
 #include "command/sessions.h"
 #include "command/signals.h"
+#include "frontend/terminal.h"
 
 enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
 
@@ -273,6 +274,21 @@ static void stop_when_unread(void *self, const struct event *event)
         worker_cancel(c->worker);
 }
 
+/* A program that the tool ran may have left the terminal in another mode. */
+static void mend_terminal(void *self, const struct event *event)
+{
+    (void)self;
+    (void)event;
+    terminal_restore();
+}
+
+static void guard_terminal(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (terminal_guard(fd))
+            return;
+}
+
 static bool attach_frontend(struct conversation *c, struct worker *worker, struct error *error)
 {
     struct timeline *timeline = worker_timeline(worker);
@@ -281,7 +297,9 @@ static bool attach_frontend(struct conversation *c, struct worker *worker, struc
     jsonl_release(&c->jsonl);
     bool ok = app->json ? jsonl_register(&c->jsonl, &app->out, timeline)
                         : print_register(&c->print, &app->out, &app->notes, detail(app), timeline);
-    return (ok && timeline_add(timeline, EVENT_ALL, stop_when_unread, c)) || error_memory(error);
+    ok = ok && timeline_add(timeline, EVENT_ALL, stop_when_unread, c) &&
+         timeline_add(timeline, EVENT_BIT(EVENT_TOOL_RESULT), mend_terminal, NULL);
+    return ok || error_memory(error);
 }
 
 bool conversation_prepare(struct conversation *c, struct error *error)
@@ -301,6 +319,7 @@ bool conversation_prepare(struct conversation *c, struct error *error)
         return false;
     c->caller.context.session = conversation_session(c);
     signals_watch(c->cancel);
+    guard_terminal();
     c->worker = make_worker(c, c->client, c->cancel, error);
     if (!c->worker || !restore(c, error) || !attach_frontend(c, c->worker, error))
         return false;

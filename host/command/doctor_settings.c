@@ -157,13 +157,15 @@ static bool check_key(struct doctor *doctor, const struct profile *profile)
     return key != NULL;
 }
 
-/* Those without are one line: nobody has them all. */
+/* Those without are one line: nobody has them all.  Where requests can be signed, no key is missed.
+ */
 static void check_keys(struct doctor *doctor, const struct profiles *profiles)
 {
     const struct profile *profile;
     struct text without = TEXT_INIT;
     for (size_t i = 0; (profile = profiles_at(profiles, i)); i++)
-        if (profile->key_env && !check_key(doctor, profile) && !profile->key_is_optional)
+        if (profile->key_env && !check_key(doctor, profile) && !profile->key_is_optional &&
+            !profile->aws_service)
             text_printf(&without, "%s%s (%s)", without.length ? ", " : "", profile->name,
                         profile->key_env);
     if (without.failed)

@@ -105,13 +105,17 @@ struct client *model_client(struct app *app, const char *model, struct error *er
     const struct profile *profile =
         profiles ? profiles_find(profiles, model, strcspn(model, "/")) : NULL;
     char *key = NULL;
+    struct text key_from = TEXT_INIT;
     if (!profiles || (profile && !key_from_config(&app->settings, profile->name, &key, error)))
         return NULL;
+    if (profile)
+        key_describe(&app->settings, profile->name, &key_from);
     struct client_settings settings = {
         .profiles = profiles,
         .model = model,
         .base_url = settings_text(&app->settings, SETTING_BASE_URL),
         .key = key,
+        .key_from = key_from.length ? key_from.data : NULL,
         .connect_timeout_ms = app_milliseconds(app, SETTING_CONNECT_TIMEOUT, 20000),
         .first_byte_timeout_ms = app_milliseconds(app, SETTING_FIRST_BYTE_TIMEOUT, 120000),
         .idle_timeout_ms = app_milliseconds(app, SETTING_IDLE_TIMEOUT, 120000),
@@ -120,5 +124,6 @@ struct client *model_client(struct app *app, const char *model, struct error *er
     };
     struct client *client = client_new(&settings, error);
     free(key);
+    text_release(&key_from);
     return client;
 }

@@ -29,6 +29,9 @@ static void list_key(struct app *app, const struct profile *profile)
         output_printf(&app->out, " or %s", profile->key_env_too);
     output_printf(&app->out, " (%s%s)\n", profile_key(profile, NULL) ? "set" : "not set",
                   profile->key_is_optional ? "; none needed" : "");
+    if (profile->aws_service)
+        output_own(&app->out, "             or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
+                              "AWS_PROFILE of ~/.aws/credentials\n");
 }
 
 static void list_server(struct app *app, const struct profile *profile)
@@ -98,7 +101,9 @@ static void list_json(struct app *app, const struct profile *profile)
     json_put_string(&line, "key_from", profile->key_from);
     json_put_boolean(&line, "key_set", profile->key_from || profile_key(profile, NULL));
     json_put_boolean(&line, "key_needed",
-                     profile->key_from || (profile->key_env && !profile->key_is_optional));
+                     profile->key_from || (profile->key_env && !profile->key_is_optional &&
+                                           !profile->aws_service));
+    json_put_string(&line, "signed_for", profile->aws_service);
     json_put_string(&line, "base_url", profile->base_url);
     json_put_string(&line, "base_url_env", profile->base_url_env);
     put_names(&line, "headers", profile->headers);

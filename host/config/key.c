@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "base/file.h"
 #include "base/secret.h"
 
@@ -30,18 +30,9 @@ static bool read_key_file(const char *path, struct text *out, struct error *erro
     return ok;
 }
 
-/* The command is the user's own line of shell, as in git's credential helpers. */
 static bool run_key_command(const char *command, struct text *out, struct error *error)
 {
-    FILE *pipe = popen(command, "re");
-    if (!pipe)
-        return error_set(error, ERROR_CONFIG, "cannot run the key command: %s", strerror(errno));
-    bool ok = file_read_fd(fileno(pipe), "the key command's output", MAX_KEY_BYTES, out, error);
-    int status = pclose(pipe);
-    if (ok && status != 0)
-        return error_set(error, ERROR_CONFIG, "the key command failed (status %d): %s",
-                         WIFEXITED(status) ? WEXITSTATUS(status) : -1, command);
-    return ok;
+    return command_read(command, "the key command", MAX_KEY_BYTES, out, error);
 }
 
 static bool read_variable(const char *name, struct text *out, struct error *error)
@@ -57,7 +48,10 @@ static bool read_variable(const char *name, struct text *out, struct error *erro
 static const struct {
     const char *name;
     bool (*read)(const char *source, struct text *out, struct error *error);
-} sources[] = {{"file", read_key_file}, {"command", run_key_command}, {"env", read_variable}};
+    const char *before, *behind; /* the source, where it is talked of */
+} sources[] = {{"file", read_key_file, "the file '", "'"},
+               {"command", run_key_command, "the output of '", "'"},
+               {"env", read_variable, "", ""}};
 
 /* The first source that the object names; *named stays false when it names none. */
 static bool read_source(const json_t *object, const char *prefix, bool *named, struct text *out,
@@ -116,4 +110,18 @@ bool key_from_config(const struct settings *settings, const char *provider, char
         return true;
     error_prefix(error, "key of provider '%s'", provider);
     return false;
+}
+
+void key_describe(const struct settings *settings, const char *provider, struct text *out)
+{
+    const json_t *section = settings_section(settings, "provider-config", provider);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        char member[32];
+        snprintf(member, sizeof(member), "key_%s", sources[i].name);
+        const char *source = json_string_value(json_object_get(section, member));
+        if (!source)
+            continue;
+        text_printf(out, "%s%s%s", sources[i].before, source, sources[i].behind);
+        return;
+    }
 }

@@ -8,12 +8,17 @@
 #ifndef CONFIG_KEY_H
 #define CONFIG_KEY_H
 
+#include "base/text.h"
 #include "config/settings.h"
 
 /* *key is malloc'ed and registered as a secret, or NULL when the section names none.
  * False with *error (kind config): unreadable, readable by others, a failing command. */
 bool key_from_config(const struct settings *settings, const char *provider, char **key,
                      struct error *error);
+
+/* Appends where that is, for messages: "OPENAI_API_KEY", "the file '/path'", "the output of 'pass
+ * show openai'"; nothing when the section names none. */
+void key_describe(const struct settings *settings, const char *provider, struct text *out);
 
 /* The same for any object: its members are PREFIX and "file", "command" or "env". */
 bool key_from_object(const json_t *object, const char *prefix, char **key, struct error *error);

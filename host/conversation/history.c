@@ -113,6 +113,26 @@ bool history_append(struct history *history, struct item *item, struct error *er
     return true;
 }
 
+bool history_replace_results(struct history *history, struct item *const *results,
+                             struct error *error)
+{
+    const struct journal *journal = history->journal;
+    struct item **items = calloc(history->count + 1, sizeof(*items));
+    if (!items)
+        return error_memory(error);
+    for (size_t i = 0; i < history->count; i++)
+        items[i] = results[i] ? results[i] : history->items[i];
+    bool ok = !journal || journal->replace(journal->self, items, history->count, error);
+    for (size_t i = 0; ok && i < history->count; i++) {
+        if (!results[i])
+            continue;
+        item_unref(history->items[i]);
+        history->items[i] = item_ref(results[i]);
+    }
+    free(items);
+    return ok;
+}
+
 bool history_has_call(const struct history *history, const char *call_id)
 {
     return find(history, call_id) != NULL;

@@ -28,6 +28,12 @@ void history_release(struct history *history);
  * journal the item is written down first; if that fails, history stays as it was. */
 bool history_append(struct history *history, struct item *item, struct error *error);
 
+/* `results` has one entry for each item: the result that takes the place of the one that is
+ * there, for the same call, or NULL.  Written down first; keeps references.  False: nothing was
+ * replaced. */
+bool history_replace_results(struct history *history, struct item *const *results,
+                             struct error *error);
+
 /* Whether a call with this id is stored. */
 bool history_has_call(const struct history *history, const char *call_id);
 

@@ -54,6 +54,8 @@ struct origin {
     char *model;
     size_t item_count;
     struct bytes verbatim; /* JSON in the provider's own form; data NULL: none */
+    /* Whether it was found to go with the items; of the thread that runs the turn loop. */
+    enum { ORIGIN_UNKNOWN, ORIGIN_WHOLE, ORIGIN_TORN } state;
 };
 
 struct item {

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "conversation/history.h"
+#include "conversation/repair.h"
 
 enum { TITLE_BYTES = 60, MAX_ID_BYTES = 64 };
 
@@ -111,77 +112,25 @@ bool session_items_add_started(struct session_items *items, const char *call_id,
     return true;
 }
 
-struct seen_call {
-    const char *id;
-    bool answered;
-    UT_hash_handle hh;
-};
-
-static bool see_call(struct seen_call **seen, const struct item *call, bool *keep)
+/* Of calls that were started, those that are still open. */
+static bool drop_answered(struct session_items *items)
 {
-    struct seen_call *known;
-    HASH_FIND(hh, *seen, call->call_id, strlen(call->call_id), known);
-    *keep = !known;
-    if (known)
-        return true;
-    struct seen_call *entry = calloc(1, sizeof(*entry));
-    if (!entry)
-        return false;
-    entry->id = call->call_id;
-    HASH_ADD_KEYPTR(hh, *seen, entry->id, strlen(entry->id), entry);
-    if (hash_added(entry))
-        return true;
-    free(entry);
-    return false;
-}
-
-static bool see_result(struct seen_call *seen, const struct item *result)
-{
-    struct seen_call *known;
-    HASH_FIND(hh, seen, result->call_id, strlen(result->call_id), known);
-    bool keep = known && !known->answered;
-    if (keep)
-        known->answered = true;
-    return keep;
-}
-
-static bool drop_strays(struct session_items *items, struct seen_call **seen)
-{
+    struct history history;
     size_t kept = 0;
     bool ok = true;
-    for (size_t i = 0; i < items->count; i++) {
-        struct item *item = items->items[i];
-        bool keep = true;
-        if (ok && item->kind == ITEM_CALL)
-            ok = see_call(seen, item, &keep);
-        else if (ok && item->kind == ITEM_OUTPUT)
-            keep = see_result(*seen, item);
-        if (keep) {
-            items->items[kept++] = item;
-            continue;
-        }
-        log_warning("stored %s '%s' is left out: %s",
-                    item->kind == ITEM_CALL ? "call" : "result", item->call_id,
-                    item->kind == ITEM_CALL ? "there is another one" : "its call is not there");
-        item_unref(item);
-        items->skipped++;
-    }
-    items->count = kept;
-    return ok;
-}
-
-static void drop_answered(struct session_items *items, struct seen_call *seen)
-{
-    size_t kept = 0;
+    history_init(&history);
+    for (size_t i = 0; ok && i < items->count; i++)
+        ok = history_append(&history, item_ref(items->items[i]), NULL);
     for (size_t i = 0; i < items->started_count; i++) {
-        struct seen_call *known;
-        HASH_FIND(hh, seen, items->started[i], strlen(items->started[i]), known);
-        if (known && !known->answered)
-            items->started[kept++] = items->started[i];
+        char *id = items->started[i];
+        if (history_has_call(&history, id) && !history_is_answered(&history, id))
+            items->started[kept++] = id;
         else
-            free(items->started[i]);
+            free(id);
     }
     items->started_count = kept;
+    history_release(&history);
+    return ok;
 }
 
 /* A response that lost an item goes back in the neutral form: its own one would show what is
@@ -203,16 +152,15 @@ static void check_origins(struct session_items *items)
 
 bool session_items_settle(struct session_items *items, struct error *error)
 {
-    struct seen_call *seen = NULL, *entry, *next;
-    bool ok = drop_strays(items, &seen);
-    if (ok) {
-        drop_answered(items, seen);
-        check_origins(items);
-    }
-    HASH_ITER(hh, seen, entry, next)
-    {
-        HASH_DEL(seen, entry);
-        free(entry);
-    }
-    return ok || error_memory(error);
+    struct item_run run = {items->items, items->count, items->capacity};
+    size_t dropped;
+    bool ok = items_repair(&run, &dropped, error);
+    items->items = run.items;
+    items->count = run.count;
+    items->capacity = run.capacity;
+    items->skipped += dropped;
+    if (!ok)
+        return false;
+    check_origins(items);
+    return !items->started_count || drop_answered(items) || error_memory(error);
 }

@@ -105,8 +105,8 @@ bool session_id_is_good(const char *id);
 
 /* Takes over the reference.  Called with the rows in order; NULL: no memory. */
 bool session_items_add(struct session_items *items, struct item *item, struct error *error);
-/* Drops what cannot be sent (a result without a call, a second one), keeps of `started` what
- * has no result, and uses a response's own form only where it is whole. */
+/* Repairs what was damaged (repair.h), keeps of `started` what has no result, and uses a
+ * response's own form only where it is whole. */
 bool session_items_settle(struct session_items *items, struct error *error);
 /* Copies the id. */
 bool session_items_add_started(struct session_items *items, const char *call_id,

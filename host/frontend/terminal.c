@@ -48,6 +48,8 @@ static void on_crash(int number)
 
 bool terminal_guard(int fd)
 {
+    if (terminal_fd >= 0)
+        return true;
     if (tcgetattr(fd, &saved) != 0)
         return false;
     terminal_fd = fd;

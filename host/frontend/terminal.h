@@ -9,9 +9,10 @@
 
 #include <stdbool.h>
 
-/* Once; false when `fd` is no terminal. */
+/* The first one counts; false when `fd` is no terminal. */
 bool terminal_guard(int fd);
-/* The settings as they were found, plain style, no bracketed paste, cursor shown. */
+/* The settings as they were found, plain style, no bracketed paste, cursor shown; nothing when
+ * there is no terminal. */
 void terminal_restore(void);
 
 /* Whether pasted text comes with a mark before and after it. */

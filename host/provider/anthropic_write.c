@@ -83,6 +83,7 @@ struct messages {
     size_t mark_at;      /* before the last byte of the last locked block; 0: none */
     bool is_marked;      /* that block is marked already */
     struct wire_place place;
+    bool for_bedrock;
 };
 
 /* Item `index` ends here; `markable` tells whether its last block may be marked. */
@@ -228,6 +229,14 @@ static void put_system(const struct wire_writer *writer)
 
 /* ---- settings ---- */
 
+/* Amazon puts region and maker before the name: "us.anthropic.claude-…", or a whole ARN. */
+static const char *plain_name(const char *model)
+{
+    static const char maker[] = "anthropic.";
+    const char *at = strstr(model, maker);
+    return at ? at + strlen(maker) : model;
+}
+
 /* Models before the one that decides by itself how long it thinks take a budget of tokens;
  * so do other makers' models behind this format. */
 static bool takes_budget(const char *model)
@@ -235,6 +244,7 @@ static bool takes_budget(const char *model)
     static const char *const old[] = {"claude-3",          "claude-haiku-4",    "claude-sonnet-4-0",
                                       "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-opus-4-0",
                                       "claude-opus-4-1",   "claude-opus-4-2",   "claude-opus-4-5"};
+    model = plain_name(model);
     for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
         if (!strncmp(model, old[i], strlen(old[i])))
             return true;
@@ -284,8 +294,12 @@ static void put_settings(const struct wire_writer *writer)
 static void put_head(struct messages *messages)
 {
     struct text *body = messages->writer.body;
-    text_puts(body, "{\"model\":");
-    wire_put_string(body, messages->writer.model);
+    if (messages->for_bedrock) {
+        text_puts(body, "{\"anthropic_version\":\"bedrock-2023-05-31\"");
+    } else {
+        text_puts(body, "{\"model\":");
+        wire_put_string(body, messages->writer.model);
+    }
     wire_note_part(&messages->writer, PREFIX_MODEL);
     put_tools(&messages->writer);
     wire_note_part(&messages->writer, PREFIX_TOOLS);
@@ -314,8 +328,8 @@ static void keep_start(struct messages *messages)
     wire_keep_start(&messages->writer, &messages->place);
 }
 
-bool anthropic_write(struct text *body, const struct profile *profile, const char *model,
-                     const struct request *request, struct error *error)
+static bool write_request(struct text *body, const struct profile *profile, const char *model,
+                          const struct request *request, bool for_bedrock, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
@@ -323,7 +337,8 @@ bool anthropic_write(struct text *body, const struct profile *profile, const cha
     struct wire_ids ids = {0};
     struct messages messages = {
         .writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
-        .role = ROLE_SYSTEM};
+        .role = ROLE_SYSTEM,
+        .for_bedrock = for_bedrock};
     begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);
@@ -331,8 +346,20 @@ bool anthropic_write(struct text *body, const struct profile *profile, const cha
     if (!wire_take_prefix(&messages.writer, error))
         return false;
     keep_start(&messages);
-    text_puts(body, "],\"stream\":true");
+    text_puts(body, for_bedrock ? "]" : "],\"stream\":true");
     put_settings(&messages.writer);
     text_putc(body, '}');
     return !body->failed || error_memory(error);
+}
+
+bool anthropic_write(struct text *body, const struct profile *profile, const char *model,
+                     const struct request *request, struct error *error)
+{
+    return write_request(body, profile, model, request, false, error);
+}
+
+bool bedrock_write(struct text *body, const struct profile *profile, const char *model,
+                   const struct request *request, struct error *error)
+{
+    return write_request(body, profile, model, request, true, error);
 }

@@ -225,12 +225,16 @@ static bool is_named_by_hand(const struct client_settings *settings, const struc
 }
 
 static bool find_key(const struct client_settings *settings, const struct profile *profile,
-                     const char **key, struct error *error)
+                     const char **key, const char **from, struct error *error)
 {
-    const char *from;
-    if (!profile_take_key(profile, settings->key, key, &from, error))
+    if (!profile_take_key(profile, settings->key, key, from, error))
         return false;
-    if (*key || !profile->key_env || profile->key_is_optional || is_named_by_hand(settings, profile))
+    if (*key && settings->key && settings->key_from)
+        *from = settings->key_from;
+    else if (!*key)
+        *from = profile->key_env;
+    if (*key || !profile->key_env || profile->key_is_optional || profile->aws_service ||
+        is_named_by_hand(settings, profile))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",
@@ -249,8 +253,8 @@ static struct client *server_client(const struct client_settings *settings,
     struct text base_url = TEXT_INIT;
     struct profile_pairs pairs = {0};
     struct client *client = NULL;
-    const char *key;
-    if (find_key(settings, profile, &key, error) &&
+    const char *key, *from;
+    if (find_key(settings, profile, &key, &from, error) &&
         profile_base_url(profile, settings->base_url, &base_url, error) &&
         profile_pairs_read(profile, &pairs, error))
         client = http_client_new(
@@ -261,6 +265,7 @@ static struct client *server_client(const struct client_settings *settings,
                 .query = pairs.query.data,
                 .headers = (const char *const *)pairs.headers,
                 .key = key,
+                .key_from = from,
                 .connect_timeout_ms = settings->connect_timeout_ms,
                 .first_byte_timeout_ms = settings->first_byte_timeout_ms,
                 .idle_timeout_ms = settings->idle_timeout_ms,

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "provider/aws_signer.h"
 #include "provider/curl_api.h"
 #include "provider/http_host.h"
 #include "provider/http_response.h"
@@ -16,11 +17,15 @@ struct http_client {
     CURLM *multi; /* holds the connection from one request to the next */
     CURL *easy;
     struct http_host host;
+    char *key_from; /* or NULL */
+    bool has_key;
+    struct aws_signer *signer; /* or NULL: the key is in the host's headers, or none is needed */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
 
     struct text request_body;
+    struct curl_slist *signed_headers; /* of a request that is signed: all of them */
     char detail[CURL_ERROR_SIZE];
 
     /* Of the attempt at hand.  Between attempts the response has no stream: what a transfer that
@@ -99,6 +104,8 @@ static bool set_options(struct http_client *client)
     if (client->connect_timeout_ms > 0)
         set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
     return http_host_apply(&client->host, easy) &&
+           (!client->signer ||
+            set(easy, CURLOPT_HTTPHEADER, client->signed_headers) == CURLE_OK) &&
            set(easy, CURLOPT_ERRORBUFFER, client->detail) == CURLE_OK &&
            set(easy, CURLOPT_POST, 1L) == CURLE_OK &&
            set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)client->request_body.length) ==
@@ -139,6 +146,25 @@ static bool write_request(struct http_client *client, const struct request *requ
     return !http_response_has_failed(&client->response);
 }
 
+/* Each attempt anew: a signature is good for some minutes only. */
+static bool sign_request(struct http_client *client)
+{
+    struct error error = ERROR_INIT;
+    const struct aws_signed_request request = {.url = client->host.url.data,
+                                               .content_type = HTTP_CONTENT_TYPE,
+                                               .body = &client->request_body};
+    if (!client->signer)
+        return true;
+    http_headers_free(client->api, client->signed_headers);
+    client->signed_headers = NULL;
+    if (!http_host_copy_headers(&client->host, &client->signed_headers))
+        http_response_fail_memory(&client->response);
+    else if (!aws_signer_add(client->signer, &request, client->api, &client->signed_headers,
+                             &error))
+        stream_fail(client->response.stream, &error);
+    return !http_response_has_failed(&client->response);
+}
+
 static bool begin(struct http_client *client, const struct request *request, struct stream *stream)
 {
     finish_previous(client);
@@ -148,7 +174,7 @@ static bool begin(struct http_client *client, const struct request *request, str
     client->sent_bytes = client->received_bytes = 0;
     client->moved_ms = clock_ms();
     if (!http_response_begin(&client->response, client->profile->wire, host_name(client), stream) ||
-        !write_request(client, request))
+        !write_request(client, request) || !sign_request(client))
         return false;
     client->attached = set_options(client) &&
                        client->api->multi_add_handle(client->multi, client->easy) == CURLM_OK;
@@ -258,6 +284,19 @@ static CURLcode transfer(struct http_client *client, struct cancel *cancel, int6
     return CURLE_OUT_OF_MEMORY;
 }
 
+/* The server's words are about a key; the user needs to know which one. */
+static void name_key(const struct http_client *client)
+{
+    struct error *error = &client->response.stream->error;
+    bool is_about_key = error->status == 400 || error->status == 401; /* Google says 400 */
+    if (error->kind != ERROR_AUTH || !client->key_from || client->signer)
+        return;
+    if (client->has_key && is_about_key)
+        error_prefix(error, "the key in %s was refused", client->key_from);
+    else if (!client->has_key)
+        error_prefix(error, "no key was sent; set %s", client->key_from);
+}
+
 static void conclude(struct http_client *client, CURLcode code)
 {
     struct http_response *response = &client->response;
@@ -269,6 +308,7 @@ static void conclude(struct http_client *client, CURLcode code)
         fail_transfer(client, code);
     else
         http_response_conclude(response, status, &client->hints);
+    name_key(client);
 }
 
 static void http_attempt(struct client *base, const struct request *request, struct stream *stream,
@@ -302,11 +342,14 @@ static void http_free(struct client *base)
         api->easy_cleanup(client->easy);
     if (client->multi)
         api->multi_cleanup(client->multi);
+    http_headers_free(api, client->signed_headers);
+    aws_signer_free(client->signer);
     http_host_release(&client->host);
     text_release(&client->request_body);
     http_response_release(&client->response);
     free(client->client.provider);
     free(client->client.model);
+    free(client->key_from);
     free(client);
 }
 
@@ -328,12 +371,29 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     const struct curl_api *api = client->api;
     client->client.provider = strdup(settings->profile->name);
     client->client.model = strdup(settings->model);
+    client->has_key = settings->key != NULL;
+    client->key_from = settings->key_from ? strdup(settings->key_from) : NULL;
     client->multi = api->multi_init();
     client->easy = api->easy_init();
-    return client->client.provider && client->client.model && client->multi && client->easy &&
+    return client->client.provider && client->client.model &&
+           (client->key_from || !settings->key_from) && client->multi && client->easy &&
            find_host(client, settings) &&
            http_host_add_headers(&client->host, api, settings->profile, settings->headers,
                                  settings->key);
+}
+
+/* A key needs no signature. */
+static bool find_signer(struct http_client *client, const struct http_settings *settings,
+                        struct error *error)
+{
+    const struct profile *profile = settings->profile;
+    if (settings->key || !profile->aws_service)
+        return true;
+    if (settings->query)
+        return error_set(error, ERROR_CONFIG,
+                         "requests to '%s' are signed, and cannot have a \"query\"", profile->name);
+    client->signer = aws_signer_new(profile->aws_service, error);
+    return client->signer != NULL;
 }
 
 struct client *http_client_new(const struct http_settings *settings, struct error *error)
@@ -354,6 +414,10 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     client->connect_timeout_ms = settings->connect_timeout_ms;
     client->first_byte_timeout_ms = settings->first_byte_timeout_ms;
     client->idle_timeout_ms = settings->idle_timeout_ms;
+    if (!find_signer(client, settings, error)) {
+        http_free(&client->client);
+        return NULL;
+    }
     if (set_up(client, settings))
         return &client->client;
     error_memory(error);

@@ -16,7 +16,8 @@ struct http_settings {
     const char *base_url;
     const char *query;              /* behind the path, without '?', or NULL */
     const char *const *headers;     /* beside the format's, NULL-terminated, or NULL */
-    const char *key;   /* or NULL */
+    const char *key;      /* or NULL */
+    const char *key_from; /* where it was found, or would be looked for; or NULL */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;

@@ -14,32 +14,10 @@ void http_hints_init(struct http_hints *hints)
     *hints = (struct http_hints){.retry_after_ms = -1, .should_retry = -1};
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* A decimal number times `unit`, or -1 when the text is anything else.  (strtod() would look
- * for the decimal point of the user's language.) */
-static int64_t parse_decimal(const char *text, int64_t unit)
-{
-    const int64_t most = INT64_C(1) << 40;
-    int64_t whole = 0;
-    int64_t part = 0;
-    if (!is_digit(*text))
-        return -1;
-    for (; is_digit(*text); text++)
-        whole = whole < most ? whole * 10 + (*text - '0') : most;
-    if (*text == '.')
-        for (int64_t scale = unit / 10; is_digit(*++text); scale /= 10)
-            part += scale * (*text - '0');
-    return *text ? -1 : whole * unit + part;
-}
-
 /* Seconds, perhaps with a fraction, or a date; a past date is now. */
 static int64_t parse_retry_after(const struct curl_api *api, const char *value)
 {
-    int64_t wait_ms = parse_decimal(value, 1000);
+    int64_t wait_ms = wire_error_decimal(value, 1000);
     if (wait_ms >= 0)
         return wait_ms;
     int64_t when = api->getdate(value, NULL);
@@ -60,7 +38,7 @@ static void read_hint(struct http_hints *hints, const struct curl_api *api, cons
                       const char *value)
 {
     if (strcasecmp(name, "retry-after-ms") == 0) {
-        int64_t wait_ms = parse_decimal(value, 1);
+        int64_t wait_ms = wire_error_decimal(value, 1);
         hints->exact = wait_ms >= 0;
         if (hints->exact)
             hints->retry_after_ms = wait_ms;
@@ -93,6 +71,13 @@ void http_hints_read(struct http_hints *hints, const struct curl_api *api, const
 
 /* ---- what went wrong ---- */
 
+/* A wrong key stays wrong, and an account stays empty, whatever a server says (D11). */
+static bool may_be_retried(const struct error *error)
+{
+    return error->kind != ERROR_AUTH && error->kind != ERROR_RATE_LIMIT &&
+           error->kind != ERROR_CONTEXT_OVERFLOW;
+}
+
 void http_error_from_status(struct error *error, const char *host, int status,
                             const struct http_hints *hints, const struct text *body)
 {
@@ -103,8 +88,9 @@ void http_error_from_status(struct error *error, const char *host, int status,
     } else {
         wire_error_from_body(error, status, text_cstr(body), body->length);
     }
-    error->retry_after_ms = hints->retry_after_ms;
-    if (hints->should_retry >= 0)
+    if (hints->retry_after_ms >= 0)
+        error->retry_after_ms = hints->retry_after_ms;
+    if (!hints->should_retry || (hints->should_retry > 0 && may_be_retried(error)))
         error->retryable = hints->should_retry;
 }
 

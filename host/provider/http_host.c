@@ -116,13 +116,35 @@ bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
 {
     const struct wire *wire = profile->wire;
     host->api = api;
-    bool added = add_header(host, "Content-Type: ", "application/json") &&
-                 add_header(host, "Accept: ", "text/event-stream, application/json") &&
+    bool added = add_header(host, "Content-Type: ", HTTP_CONTENT_TYPE) &&
+                 add_header(host, "Accept: ",
+                            wire->open_message
+                                ? "application/vnd.amazon.eventstream, application/json"
+                                : "text/event-stream, application/json") &&
                  add_header(host, "Accept-Encoding: ", "identity") &&
                  add_header(host, "Expect:", "");
     return added && add_headers(host, wire->headers, headers) && add_headers(host, headers, NULL) &&
            (!key ||
             add_header(host, profile->key_header ? profile->key_header : wire->key_header, key));
+}
+
+bool http_host_copy_headers(const struct http_host *host, struct curl_slist **list)
+{
+    for (const struct curl_slist *line = host->headers; line; line = line->next) {
+        struct curl_slist *grown = host->api->slist_append(*list, line->data);
+        if (!grown)
+            return false;
+        *list = grown;
+    }
+    return true;
+}
+
+void http_headers_free(const struct curl_api *api, struct curl_slist *list)
+{
+    for (struct curl_slist *line = list; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    if (list)
+        api->slist_free_all(list);
 }
 
 bool http_host_apply(const struct http_host *host, CURL *easy)
@@ -142,8 +164,5 @@ void http_host_release(struct http_host *host)
     text_release(&host->name);
     text_release(&host->url);
     http_certificates_release(&host->certificates);
-    for (struct curl_slist *line = host->headers; line; line = line->next)
-        explicit_bzero(line->data, strlen(line->data)); /* one of them holds the key */
-    if (host->headers)
-        host->api->slist_free_all(host->headers);
+    http_headers_free(host->api, host->headers);
 }

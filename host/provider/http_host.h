@@ -13,6 +13,9 @@
 #include "provider/http_easy.h"
 #include "provider/provider.h"
 
+/* Of every request. */
+#define HTTP_CONTENT_TYPE "application/json"
+
 struct http_host {
     struct text name; /* with its port, without a user name: for messages */
     struct text url;  /* of the requests */
@@ -35,6 +38,10 @@ bool http_host_init(struct http_host *host, const char *base_url, const char *pa
 bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
                            const struct profile *profile, const char *const *headers,
                            const char *key);
+/* Appends copies of them to `list`; false when there is no memory. */
+bool http_host_copy_headers(const struct http_host *host, struct curl_slist **list);
+/* Wipes and frees a list of headers: one of them may hold a key.  NULL is fine. */
+void http_headers_free(const struct curl_api *api, struct curl_slist *list);
 /* Sets everything of a request that does not change; the host must outlive it. */
 bool http_host_apply(const struct http_host *host, CURL *easy);
 void http_host_release(struct http_host *host);

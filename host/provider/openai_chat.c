@@ -223,6 +223,7 @@ static void take_finish(struct wire_decoder *decoder, const json_t *choice)
         return;
     decoder->has_finish = true;
     decoder->finish = reason_of(decoder->stream, word);
+    wire_note_cut(decoder->stream, word);
     decide_stop(decoder);
     if (decoder->finish != STOP_ERROR)
         return;

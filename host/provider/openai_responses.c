@@ -317,6 +317,7 @@ static void stop_incomplete(struct wire_decoder *decoder, const json_t *response
     bool filtered = reason && is(reason, "content_filter");
     if (reason && !filtered && !is(reason, "max_output_tokens") && !is(reason, "max_tokens"))
         wire_note(decoder->stream, "the response is incomplete", reason);
+    wire_note_cut(decoder->stream, reason ? reason : "");
     stream_stop(decoder->stream, filtered ? STOP_CONTENT_FILTER : STOP_LENGTH);
 }
 

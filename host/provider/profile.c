@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "provider/aws_credentials.h"
+
 const char *const *profile_unsupported(const struct profile *profile)
 {
     return profile->unsupported ? profile->unsupported : profile->wire->unsupported;
@@ -93,6 +95,26 @@ static bool no_base_url(const struct profile *profile, struct error *error)
                      profile->base_url_env ? profile->base_url_env : "'base_url' of its section");
 }
 
+/* Puts Amazon's region where the URL has a place for it. */
+static bool put_region(struct text *url, struct error *error)
+{
+    static const char place[] = "{region}";
+    const char *at = strstr(text_cstr(url), place);
+    struct text region = TEXT_INIT, whole = TEXT_INIT;
+    if (!at)
+        return true;
+    bool found = aws_region_find(&region, error);
+    if (found) {
+        text_append(&whole, url->data, (size_t)(at - url->data));
+        text_puts(&whole, region.data);
+        text_puts(&whole, at + strlen(place));
+        text_release(url);
+        *url = whole;
+    }
+    text_release(&region);
+    return found;
+}
+
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
                       struct error *error)
 {
@@ -119,5 +141,7 @@ bool profile_base_url(const struct profile *profile, const char *given, struct t
         strip(out, profile->base_url_suffix);
         text_puts(out, profile->base_url_suffix);
     }
+    if (url == profile->base_url && !put_region(out, error))
+        return false;
     return out->failed ? error_memory(error) : check_url(text_cstr(out), from, error);
 }

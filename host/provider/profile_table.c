@@ -49,6 +49,9 @@ static const char *const seeing_ollama[] = {"llava*",
                                             "mistral-small3.2*",
                                             "granite3.2-vision*",
                                             NULL};
+static const char *const seeing_bedrock[] = {"!*anthropic.claude-v2*",
+                                             "!*anthropic.claude-instant*", "*anthropic.claude-*",
+                                             NULL};
 static const char *const seeing_groq[] = {"meta-llama/llama-4-*", NULL};
 static const char *const seeing_xai[] = {"!grok-3*",    "!grok-code*", "grok-2-vision*",
                                          "grok-[4-9]*", "grok-latest", NULL};
@@ -98,6 +101,18 @@ static const struct profile profiles[] = {
         .summary = "Anthropic Messages: thinking is kept and sent back",
         .takes = PART_TAKES_IMAGE | PART_TAKES_IMAGE_AT | PART_TAKES_PDF | PART_TAKES_PDF_AT,
         .seeing = seeing_anthropic,
+    },
+    {
+        .name = "bedrock",
+        .wire = &wire_bedrock,
+        .base_url = "https://bedrock-runtime.{region}.amazonaws.com",
+        .base_url_env = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        .key_env = "AWS_BEARER_TOKEN_BEDROCK",
+        .aws_service = "bedrock",
+        .default_model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        .summary = "Claude on Amazon Bedrock: thinking is kept and sent back",
+        .takes = PART_TAKES_IMAGE | PART_TAKES_PDF,
+        .seeing = seeing_bedrock,
     },
     {
         .name = "gemini",

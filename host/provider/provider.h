@@ -144,6 +144,7 @@ void client_free(struct client *client); /* NULL is fine */
 struct wire_decoder;
 struct wire_models;
 struct profile;
+struct event_stream_message;
 
 struct wire {
     const char *name; /* "openai-chat", as the configuration calls it */
@@ -168,10 +169,17 @@ struct wire {
     /* Before stream_finish(): what only the end of the bytes makes certain. */
     void (*decoder_end)(struct wire_decoder *decoder);
     void (*decoder_free)(struct wire_decoder *decoder);
+    /* Where events come as messages of an event_stream.h, or NULL: appends the data of the event
+     * that is in one, or nothing.  One that tells of an error fails the stream. */
+    void (*open_message)(const struct event_stream_message *message, struct stream *stream,
+                         struct text *event);
+    /* Adds to an error that the server told what can be done about it; or NULL. */
+    void (*advise)(struct error *error);
 };
 
 extern const struct wire wire_openai_chat;
 extern const struct wire wire_anthropic;
+extern const struct wire wire_bedrock;
 extern const struct wire wire_openai_responses;
 extern const struct wire wire_gemini;
 
@@ -195,13 +203,14 @@ struct profile {
     const char *like;          /* a user's: the one that it started from; NULL: built in, or
                                 * started from a format */
     bool is_own;               /* a user's, or one that is built in and a user changed */
-    const char *base_url;      /* default; NULL: must be named */
+    const char *base_url;      /* default, "{region}" is Amazon's; NULL: must be named */
     const char *base_url_env;  /* "ANTHROPIC_BASE_URL", or NULL */
     const char *base_url_suffix; /* what the variable leaves out: "/v1", or NULL */
     const char *key_env;       /* NULL: needs no key */
     const char *key_env_too;   /* looked at when that is not set, or NULL */
     const char *key_from;      /* "file", "command": the configuration says which; or NULL */
     bool key_is_optional;      /* it is sent if it is there */
+    const char *aws_service;   /* without a key requests are signed for it (aws_signer.h), or NULL */
     const char *default_model; /* NULL: must be named */
     const char *summary;       /* one line for `mortise providers` */
     unsigned takes;            /* PART_TAKES_… by models that take images at all … */
@@ -255,6 +264,7 @@ struct client_settings {
     const char *model;         /* "PROVIDER/MODEL" */
     const char *base_url;      /* or NULL: from the profile and its variable */
     const char *key;           /* or NULL: from the profile's variable */
+    const char *key_from;      /* of a `key`: "the file '/path'", for messages */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;

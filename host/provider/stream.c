@@ -27,6 +27,7 @@ void stream_begin(struct stream *stream)
     error_clear(&stream->error);
     stream->event_count = 0;
     stream->refused = false;
+    stream->context_full = false;
     stream->ended = false;
 }
 

@@ -42,6 +42,7 @@ struct stream {
     struct error error;  /* kind ERROR_NONE while all is well */
     uint64_t event_count; /* of this attempt, SETTLED not counted */
     bool refused; /* by `admits`: the error is then of kind ERROR_HOOK */
+    bool context_full; /* what cut it at STOP_LENGTH was the context, not a limit of the answer */
     bool ended;           /* set by the decoder at the terminal event, and by stream_fail():
                            * whoever reads stops there, what comes behind it is ignored */
 };

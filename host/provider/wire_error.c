@@ -21,6 +21,7 @@ struct finding {
     int status;
     const char *codes[MAX_CODES]; /* "code", "type", …: borrowed from the document */
     size_t code_count;
+    int64_t retry_after_ms; /* -1 = nothing */
     struct text message;
 };
 
@@ -46,6 +47,7 @@ static void report(struct finding *finding, struct error *error)
         error->retryable = verdict.retryable;
     }
     error->status = finding->status;
+    error->retry_after_ms = finding->retry_after_ms;
     text_release(&finding->message);
 }
 
@@ -126,6 +128,45 @@ static void take_code(struct finding *finding, const json_t *value)
         finding->status = (int)number;
 }
 
+/* ---- when to come back ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* (strtod() would look for the decimal point of the user's language.) */
+int64_t wire_error_decimal(const char *text, int64_t unit)
+{
+    const int64_t most = INT64_C(1) << 40;
+    int64_t whole = 0;
+    int64_t part = 0;
+    if (!is_digit(*text))
+        return -1;
+    for (; is_digit(*text); text++)
+        whole = whole < most ? whole * 10 + (*text - '0') : most;
+    if (*text == '.')
+        for (int64_t scale = unit / 10; is_digit(*++text); scale /= 10)
+            part += scale * (*text - '0');
+    return *text ? -1 : whole * unit + part;
+}
+
+/* Google's RetryInfo among the details: "17s", "0.5s". */
+static void take_retry_delay(struct finding *finding, const json_t *details)
+{
+    char number[32];
+    for (size_t i = 0; i < json_array_size(details); i++) {
+        const char *delay = json_member_string(json_array_get(details, i), "retryDelay");
+        size_t length = delay ? strlen(delay) : 0;
+        if (length < 2 || length >= sizeof(number) || delay[length - 1] != 's')
+            continue;
+        snprintf(number, sizeof(number), "%.*s", (int)length - 1, delay);
+        finding->retry_after_ms = wire_error_decimal(number, 1000);
+    }
+}
+
+/* ---- what an object says ---- */
+
 static void describe(struct finding *finding, const json_t *value, int depth);
 
 /* {"loc": ["body", "messages"], "msg": "field required"}: the place goes first. */
@@ -166,6 +207,7 @@ static void describe_object(struct finding *finding, const json_t *object, int d
 {
     for (size_t i = 0; i < COUNT(code_keys); i++)
         take_code(finding, json_object_get(object, code_keys[i]));
+    take_retry_delay(finding, json_object_get(object, "details"));
     describe_place(finding, json_object_get(object, "loc"));
     for (size_t i = 0; i < COUNT(message_keys); i++)
         describe(finding, json_object_get(object, message_keys[i]), depth + 1);
@@ -240,7 +282,7 @@ bool wire_error_from_json(struct error *error, int status, const json_t *documen
     bool certain = holds_error(document);
     if (!certain && status < 400)
         return false;
-    struct finding finding = {.status = status >= 300 ? status : 0};
+    struct finding finding = {.status = status >= 300 ? status : 0, .retry_after_ms = -1};
     describe(&finding, document, 0);
     bool empty = !finding.message.length && !finding.message.failed && !finding.code_count;
     if (empty && !certain)
@@ -332,7 +374,7 @@ void wire_error_from_body(struct error *error, int status, const char *body, siz
     json_decref(document);
     if (known)
         return;
-    struct finding finding = {.status = status};
+    struct finding finding = {.status = status, .retry_after_ms = -1};
     if (length && *body == '<')
         say_page(&finding, body, length);
     else if (length)

@@ -14,6 +14,7 @@ static const struct {
     {"model_context_window_exceeded", {ERROR_CONTEXT_OVERFLOW, false}},
     {"context_window_exceeded", {ERROR_CONTEXT_OVERFLOW, false}},
     {"request_too_large", {ERROR_CONTEXT_OVERFLOW, false}},
+    {"string_above_max_length", {ERROR_CONTEXT_OVERFLOW, false}},
     {"tool_use_failed", {ERROR_TOOL_CALL_MALFORMED, true}},
     {"malformed_function_call", {ERROR_TOOL_CALL_MALFORMED, true}},
     {"content_filter", {ERROR_CONTENT_FILTER, false}},
@@ -41,6 +42,15 @@ static const struct {
     {"too_many_requests", {ERROR_RATE_LIMIT, true}},
     {"RESOURCE_EXHAUSTED", {ERROR_RATE_LIMIT, true}},
     {"ThrottlingException", {ERROR_RATE_LIMIT, true}},
+    {"ServiceQuotaExceededException", {ERROR_RATE_LIMIT, false}},
+    {"AccessDeniedException", {ERROR_AUTH, false}},
+    {"ModelTimeoutException", {ERROR_TIMEOUT, true}},
+    {"ModelErrorException", {ERROR_SERVER, true}},
+    {"ModelStreamErrorException", {ERROR_SERVER, true}},
+    {"InternalServerException", {ERROR_SERVER, true}},
+    {"ServiceUnavailableException", {ERROR_SERVER, true}},
+    {"ModelNotReadyException", {ERROR_SERVER, true}},
+    {"ValidationException", {ERROR_BAD_REQUEST, false}},
     {"timeout_error", {ERROR_TIMEOUT, true}},
     {"request_timeout", {ERROR_TIMEOUT, true}},
     {"DEADLINE_EXCEEDED", {ERROR_TIMEOUT, true}},
@@ -84,6 +94,18 @@ static const struct {
     {"input is too long", false, {ERROR_CONTEXT_OVERFLOW, false}},
     {"range of input length should be", false, {ERROR_CONTEXT_OVERFLOW, false}},
     {"reduce the length of the messages", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"input tokens exceed the configured limit", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"exceeds model context window", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"exceeded the context window", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"context window exceeds limit", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"exceeds the context length", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"greater than the context length", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"exceeded model token limit", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"prompt token count of", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"too large for model with", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"too many input tokens", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"tokens in the prompt cannot exceed", false, {ERROR_CONTEXT_OVERFLOW, false}},
+    {"tokens + `max_new_tokens` must be", false, {ERROR_CONTEXT_OVERFLOW, false}},
     {"failed to call a function", false, {ERROR_TOOL_CALL_MALFORMED, true}},
     {"content management policy", false, {ERROR_CONTENT_FILTER, false}},
     {"content filter", false, {ERROR_CONTENT_FILTER, false}},
@@ -136,6 +158,7 @@ static struct wire_verdict verdict_of_status(int status)
     case 504:
         return (struct wire_verdict){ERROR_TIMEOUT, true};
     case 409:
+    case 424: /* a model behind the server failed */
     case 425:
         return (struct wire_verdict){ERROR_SERVER, true};
     case 413:
@@ -157,7 +180,7 @@ static bool is_plain_status(int status)
            (status >= 502 && status <= 504);
 }
 
-struct wire_verdict wire_error_judge(const struct wire_finding *finding)
+static struct wire_verdict judge(const struct wire_finding *finding)
 {
     struct wire_verdict by_status = verdict_of_status(finding->status);
     struct wire_verdict verdict = by_status;
@@ -177,4 +200,13 @@ struct wire_verdict wire_error_judge(const struct wire_finding *finding)
     if (has_code && (verdict.kind != ERROR_BAD_REQUEST || !finding->status))
         return verdict;
     return by_status;
+}
+
+/* Who is not let in will not be let in later, whatever else is said (D11). */
+struct wire_verdict wire_error_judge(const struct wire_finding *finding)
+{
+    struct wire_verdict verdict = judge(finding);
+    if (finding->status == 401 || finding->status == 402 || finding->status == 403)
+        verdict.retryable = false;
+    return verdict;
 }

@@ -55,6 +55,13 @@ void wire_note(struct stream *stream, const char *about, const char *word)
     text_release(&text);
 }
 
+void wire_note_cut(struct stream *stream, const char *word)
+{
+    if (strcasecmp(word, "model_context_window_exceeded") == 0 ||
+        strcasecmp(word, "context_length_exceeded") == 0)
+        stream->context_full = true;
+}
+
 /* ---- events ---- */
 
 static bool is_blank(char byte)

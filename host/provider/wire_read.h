@@ -36,6 +36,9 @@ bool wire_fail_event(struct stream *stream, const json_t *event);
 /* Tells the user something odd that the server said: "ABOUT: 'WORD'". */
 void wire_note(struct stream *stream, const char *about, const char *word);
 
+/* A word for why the response was cut: whether it means that the context is full (FAULTS 44). */
+void wire_note_cut(struct stream *stream, const char *word);
+
 /* The text of a value that should be a string: itself, or the JSON of another kind, which
  * lies in `scratch` then.  Empty for null and for nothing.  False: no memory, the stream failed. */
 bool wire_read_text(struct stream *stream, const json_t *value, struct text *scratch,

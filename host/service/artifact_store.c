@@ -204,6 +204,13 @@ bool artifact_store_load(const struct artifact_store *store, const char *owner, 
     return ok;
 }
 
+void artifact_store_path(const struct artifact_store *store, const char *owner,
+                         const struct artifact *artifact, struct text *path)
+{
+    text_printf(path, "%s/%s/%s/", store->folder, owner, artifact->name);
+    artifact_file_name(path, artifact->version, artifact->mime_type);
+}
+
 /* ---- listing ---- */
 
 static bool add_latest(int owner, const char *name, struct artifact_list *list, struct error *error)

@@ -61,6 +61,10 @@ bool artifact_store_load(const struct artifact_store *store, const char *owner, 
                          uint32_t version, struct artifact *artifact, struct text *data,
                          struct error *error);
 
+/* Appends where a version is that was loaded. */
+void artifact_store_path(const struct artifact_store *store, const char *owner,
+                         const struct artifact *artifact, struct text *path);
+
 /* The latest version of each, sorted by name. */
 bool artifact_store_list(const struct artifact_store *store, const char *owner,
                          struct artifact_list *list, struct error *error);

@@ -13,4 +13,7 @@
  * smaller than that.  False: no memory. */
 bool result_cap(struct text *text, size_t limit, const char *whole);
 
+/* Whether `cut` is what result_cap() made of `whole` once. */
+bool result_is_cut_of(const char *cut, size_t length, const char *whole, size_t whole_length);
+
 #endif

@@ -2,8 +2,6 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "service/artifact_store.h"
-#include "service/owner.h"
 #include "tool/arguments.h"
 #include "tool/cap.h"
 #include "worker/state.h"
@@ -91,34 +89,16 @@ static void batch_release(struct batch *batch)
     free(batch->reasons);
 }
 
-/* As an artifact of the session or, without one, of the run. */
-static bool save_whole(struct worker *worker, const struct dispatch_call *call, struct text *path,
-                       struct error *error)
-{
-    struct artifact_store *store = worker->options.artifacts;
-    const struct tool_result *result = &call->result;
-    const char *session = worker->context.session;
-    struct text owner = TEXT_INIT, name = TEXT_INIT;
-    artifact_make_name(&name, call->id);
-    bool ok = session ? owner_of_session(&owner, session, error)
-                      : owner_of_run(&owner, worker->invocation, error);
-    ok = ok && (!name.failed || error_memory(error)) &&
-         artifact_store_save(store, owner.data, name.data,
-                             result->is_json ? "application/json" : "text/plain; charset=utf-8",
-                             result->text.data, result->text.length, NULL, path, error);
-    text_release(&owner);
-    text_release(&name);
-    return ok;
-}
-
 /* Keeps the whole text of a result that will be cut; NULL when there is no place for it. */
 static const char *keep_whole(struct worker *worker, const struct dispatch_call *call,
                               struct text *path)
 {
+    const struct tool_result *result = &call->result;
+    const char *type = result->is_json ? "application/json" : "text/plain; charset=utf-8";
     struct error error;
     if (!worker->options.artifacts)
         return NULL;
-    if (save_whole(worker, call, path, &error))
+    if (whole_save(worker, call->id, type, result->text.data, result->text.length, path, &error))
         return path->data;
     log_warning("the whole result of '%s' is lost: %s", call->name, error.message);
     return NULL;

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "conversation/repair.h"
 #include "worker/state.h"
 
 /* ---- the lock ---- */
@@ -81,32 +82,54 @@ bool worker_push_item(struct worker *worker, struct item *item, struct error *er
         item_unref(item);
         return false;
     }
-    return history_append(&worker->history, item, error);
+    bool is_known = item && item->call_id && history_has_call(&worker->history, item->call_id);
+    if (item && item->kind == ITEM_CALL && is_known)
+        error_set(error, ERROR_USAGE, "there is a call '%s' already", item->call_id);
+    else if (item && item->kind == ITEM_OUTPUT && !is_known)
+        error_set(error, ERROR_USAGE, "result '%s' has no call before it", item->call_id);
+    else if (item && item->kind == ITEM_OUTPUT &&
+             history_is_answered(&worker->history, item->call_id))
+        error_set(error, ERROR_USAGE, "call '%s' has a result already", item->call_id);
+    else
+        return history_append(&worker->history, item, error);
+    item_unref(item);
+    return false;
 }
 
-/* Takes over the references, also when it fails. */
-static bool fill(struct history *history, struct item **items, size_t count, struct error *error)
+static bool fill(struct history *history, const struct item_run *run, struct error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!history_append(history, items[i], error)) {
-            release_items(items + i + 1, count - i - 1);
+    for (size_t i = 0; i < run->count; i++)
+        if (!history_append(history, item_ref(run->items[i]), error))
             return false;
-        }
     return true;
 }
 
+/* A list of its own that has been repaired; released also when this fails. */
+static bool copy_repaired(struct item_run *run, struct item *const *items, size_t count,
+                          struct error *error)
+{
+    size_t dropped;
+    *run = (struct item_run){0};
+    if (!array_reserve(run, count + 1))
+        return error_memory(error);
+    for (; run->count < count; run->count++)
+        run->items[run->count] = item_ref(items[run->count]);
+    return items_repair(run, &dropped, error);
+}
+
+static void release_run(struct item_run *run)
+{
+    release_items(run->items, run->count);
+    free(run->items);
+}
+
 /* The new history stands and is written down before the old one goes. */
-bool worker_set_history(struct worker *worker, struct item **items, size_t count,
-                        struct error *error)
+static bool set_history(struct worker *worker, const struct item_run *run, struct error *error)
 {
     const struct journal *journal = worker->options.journal;
     struct history history;
-    if (refuse_locked(worker, "history", error)) {
-        release_items(items, count);
-        return false;
-    }
     history_init(&history);
-    if (!fill(&history, items, count, error) ||
+    if (!fill(&history, run, error) ||
         (journal && !journal->replace(journal->self, history.items, history.count, error))) {
         history_release(&history);
         return false;
@@ -116,6 +139,17 @@ bool worker_set_history(struct worker *worker, struct item **items, size_t count
     worker->history = history;
     request_start_reset(&worker->start);
     return true;
+}
+
+bool worker_set_history(struct worker *worker, struct item **items, size_t count,
+                        struct error *error)
+{
+    struct item_run run = {0};
+    bool ok = !refuse_locked(worker, "history", error) &&
+              copy_repaired(&run, items, count, error) && set_history(worker, &run, error);
+    release_run(&run);
+    release_items(items, count);
+    return ok;
 }
 
 bool worker_clear_history(struct worker *worker, struct error *error)
@@ -139,14 +173,12 @@ static bool remember_started(struct worker *worker, const char *call_id)
 static bool restore(struct worker *worker, struct item *const *items, size_t count,
                     const char *const *started, size_t started_count, struct error *error)
 {
-    struct history *history = &worker->history;
-    for (size_t i = 0; i < count; i++)
-        if (!history_append(history, item_ref(items[i]), error))
-            return false;
-    for (size_t i = 0; i < started_count; i++)
-        if (!remember_started(worker, started[i]))
-            return error_memory(error);
-    return true;
+    struct item_run run;
+    bool ok = copy_repaired(&run, items, count, error) && fill(&worker->history, &run, error);
+    release_run(&run);
+    for (size_t i = 0; ok && i < started_count; i++)
+        ok = remember_started(worker, started[i]) || error_memory(error);
+    return ok;
 }
 
 bool worker_restore(struct worker *worker, struct item *const *items, size_t count,

@@ -3,6 +3,8 @@
  *
  * worker.c makes and frees, change.c locks and changes between runs, run.c is the life of a
  * run, limits.c what ends it early, turn.c one request, response.c and batch.c what came of it.
+ * fit.c makes a request smaller that the model cannot take, with shorten.c; whole.c keeps what is
+ * cut.
  */
 #ifndef WORKER_STATE_H
 #define WORKER_STATE_H
@@ -82,6 +84,52 @@ bool response_store(struct worker *worker, struct error *error);
 enum step batch_run(struct worker *worker);
 /* Answers all such calls with an error of the host's, without running them (D3). */
 bool batch_refuse(struct worker *worker, const char *why, struct error *error);
+
+/* whole.c: what is cut from the conversation, kept as an artifact; there is a store.  `path` is
+ * set to where it is. */
+bool whole_save(struct worker *worker, const char *name, const char *mime_type, const char *data,
+                size_t length, struct text *path, struct error *error);
+/* The newest artifact of that name, when `cut` was once made of it.  False: it was not. */
+bool whole_find(const struct worker *worker, const char *name, const struct bytes *cut,
+                struct text *whole, struct text *path);
+
+/* shorten.c: the items of a request with shorter results. */
+struct shortened {
+    struct item **items; /* references */
+    struct item *const *old;
+    size_t count;
+    size_t results; /* that are shorter */
+    size_t bytes;   /* that are gone */
+};
+/* About how many bytes of text an item is worth. */
+size_t shorten_weight(const struct item *item);
+/* Results lose `excess` bytes together, if there are so many; the longest lose most, and what is
+ * locked stays.  The whole texts are kept (D12).  False: none could be shortened. */
+bool shorten_results(struct worker *worker, const struct request *request, size_t excess,
+                     struct shortened *shortened);
+/* History has the shorter ones from here on. */
+bool shorten_history(struct worker *worker, const struct shortened *shortened, struct error *error);
+void shorten_release(struct shortened *shortened);
+
+/* fit.c: a request that the model's context cannot take is made smaller, once (FAULTS 41 to 45). */
+struct fit {
+    struct request_config config;
+    struct shortened shortened;
+};
+/* Whether the last request was such a one. */
+bool fit_is_needed(const struct worker *worker);
+/* Either it asks for a shorter answer, where that is enough, or it has shorter results; this is
+ * told.  False: nothing can be made smaller.  `fit` lives as long as the request. */
+bool fit_request(struct worker *worker, struct request *request, struct fit *fit);
+/* It was answered: what was shortened stays so, or every later request would not fit either. */
+bool fit_keep(struct worker *worker, const struct fit *fit, struct error *error);
+void fit_release(struct fit *fit);
+/* Adds to an error of that kind what the user can do. */
+void fit_advise(const struct worker *worker, struct error *error);
+
+/* written_call.c: the tool that an answer calls in its text, as a model does whose server has no
+ * parser for its calls; NULL: none.  Such a call is not run: text is no call (FAULTS 88). */
+const char *written_call(const struct toolset *tools, const char *data, size_t length);
 
 /* limits.c: a run begins; a call has its result; whether a limit is reached before the next
  * request, then result->error tells which. */

@@ -45,15 +45,29 @@ static struct request request_of(struct worker *worker, struct item *const *item
     };
 }
 
-static bool send(struct worker *worker, struct item *const *items, size_t count)
+static bool ask(struct worker *worker, const struct request *request)
 {
-    const struct request request = request_of(worker, items, count);
-    worker->turn_count++;
-    worker->result->turns++;
     collect_begin(&worker->collect);
-    bool ok = client_complete(worker->options.client, &request, &worker->stream, worker->cancel,
+    bool ok = client_complete(worker->options.client, request, &worker->stream, worker->cancel,
                               worker->deadline_ms);
     usage_add(&worker->result->usage, &worker->collect.usage);
+    return ok;
+}
+
+/* False: stream.error tells why. */
+static bool send(struct worker *worker, struct item *const *items, size_t count)
+{
+    struct request request = request_of(worker, items, count);
+    struct fit fit = {0};
+    worker->turn_count++;
+    worker->result->turns++;
+    if (ask(worker, &request))
+        return true;
+    bool ok = fit_is_needed(worker) && fit_request(worker, &request, &fit) &&
+              ask(worker, &request) && fit_keep(worker, &fit, &worker->stream.error);
+    if (!ok)
+        fit_advise(worker, &worker->stream.error);
+    fit_release(&fit);
     return ok;
 }
 
@@ -132,7 +146,11 @@ static enum step refuse_calls(struct worker *worker, const char *why)
     if (++worker->cut_batches < MAX_CUT_BATCHES)
         return STEP_ON;
     return fail_internal(worker, ERROR_LIMIT,
-                         "the model's tool calls were cut off twice in a row; raise --max-tokens");
+                         worker->stream.context_full
+                             ? "the model's tool calls were cut off twice in a row, because its "
+                               "context is full; begin a new session"
+                             : "the model's tool calls were cut off twice in a row; raise "
+                               "--max-tokens");
 }
 
 static enum step go_on_after_pause(struct worker *worker)
@@ -169,14 +187,38 @@ static void tell_status(struct worker *worker, const char *text)
                   &(struct event){.kind = EVENT_STATUS, .as.status.text = {text, strlen(text)}});
 }
 
+/* Only the user can switch the server's parser on. */
+static void warn_of_written_call(struct worker *worker)
+{
+    const struct text *answer = &worker->result->text;
+    struct text status = TEXT_INIT;
+    const char *name = worker->collect.count
+                           ? written_call(&worker->tools, text_cstr(answer), answer->length)
+                           : NULL;
+    if (!name)
+        return;
+    text_printf(&status,
+                "the model wrote a call of '%s' as text, so it was not run: switch the server's "
+                "tool parser on (vLLM: --enable-auto-tool-choice --tool-call-parser, llama.cpp: "
+                "--jinja), or use another model",
+                name);
+    tell_status(worker, text_cstr(&status));
+    text_release(&status);
+}
+
 static enum step after_answer(struct worker *worker)
 {
+    warn_of_written_call(worker);
     switch (worker->collect.stop) {
     case STOP_LENGTH:
-        tell_status(worker, "the answer was cut at the token limit; --max-tokens raises it");
+        tell_status(worker, worker->stream.context_full
+                                ? "the answer was cut because the model's context is full; begin a "
+                                  "new session, or let tools return less (--result-limit)"
+                                : "the answer was cut at the token limit; --max-tokens raises it");
         break;
     case STOP_REFUSAL:
-        tell_status(worker, "the model refused to answer");
+        tell_status(worker, "the model refused to answer; ask in other words, or begin anew if it "
+                            "goes on to refuse");
         break;
     case STOP_CONTENT_FILTER:
         return fail_internal(worker, ERROR_CONTENT_FILTER,

@@ -109,7 +109,7 @@ struct cancel *worker_cancel_token(struct worker *worker);
 
 enum worker_state { WORKER_MUTABLE, WORKER_CACHE_LOCKED };
 enum worker_state worker_state(const struct worker *worker);
-/* From here on history only grows, and tools and system prompt stay as they are.  Both are
+/* From here on what is in history stays as it is, and so do tools and system prompt.  Both are
  * allowed at any time between runs and keep everything else. */
 void worker_lock(struct worker *worker);
 /* Takes the tools and hooks that it could not have while it was locked. */
@@ -121,7 +121,8 @@ size_t worker_locked_prefix(const struct worker *worker);
  * kind usage that says so, and change nothing ---- */
 
 bool worker_set_system(struct worker *worker, const char *system, struct error *error); /* [mutable] copies; NULL: none */
-/* Take over the references, also when they fail.  [mutable] */
+/* Take over the references, also when they fail.  A result that belongs to no open call is
+ * refused as an item, and a list is repaired (repair.h).  [mutable] */
 bool worker_push_item(struct worker *worker, struct item *item, struct error *error);
 bool worker_set_history(struct worker *worker, struct item **items, size_t count,
                         struct error *error);
@@ -131,7 +132,7 @@ bool worker_clear_history(struct worker *worker, struct error *error); /* [mutab
  * to a model, are welcome at any time.  `latest` may do it too. */
 bool worker_set_registry(struct worker *worker, struct registry *registry, struct error *error);
 
-/* What a store kept of an earlier process: not written down again.  `started` names calls
+/* What a store kept of an earlier process, repaired (repair.h): not written down again.  `started` names calls
  * whose tool may have been entered (D25); they are answered, not run again, unless their tool
  * is read-only or idempotent.  Only before the first run. */
 bool worker_restore(struct worker *worker, struct item *const *items, size_t count,

@@ -290,8 +290,9 @@ def gemini_reply(text=None, calls=(), finish=None):
 class Server(http.server.ThreadingHTTPServer):
     """Answers request n with reply n, in pieces, and keeps what it was asked.
 
-    A reply is bytes, or a function that makes them of the request's body.  What a GET of a path
-    gets is in `pages`: bytes, or what becomes JSON, or a status and that.
+    A reply is bytes, or a status and a JSON document, or a function that makes one of these of the
+    request's body.  What a GET of a path gets is in `pages`: bytes, or what becomes JSON, or a
+    status and that.
     """
 
     daemon_threads = True
@@ -337,7 +338,9 @@ class Answerer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.gets.append((self.path, dict(self.headers)))
         page = self.server.pages.get(self.path, (404, {"error": {"message": "no such page"}}))
-        status, page = page if isinstance(page, tuple) else (200, page)
+        self.document(*(page if isinstance(page, tuple) else (200, page)))
+
+    def document(self, status, page):
         body = page if isinstance(page, bytes) else json.dumps(page).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -356,7 +359,11 @@ class Answerer(http.server.BaseHTTPRequestHandler):
             self.send_error(500, "no reply is left")
             return
         reply = server.replies[number - 1]
-        self.answer(reply(json.loads(raw)) if callable(reply) else reply)
+        reply = reply(json.loads(raw)) if callable(reply) else reply
+        if isinstance(reply, tuple):
+            self.document(*reply)
+        else:
+            self.answer(reply)
 
     def answer(self, reply):
         self.send_response(200)

@@ -272,7 +272,7 @@ class Cancel(e2e.Case):
         self.assertTrue(os.path.exists(self.mark + ".told"))
 
     def test_tool_that_does_not_listen(self):
-        """D16: after the grace time it is left behind, and the process ends all the same."""
+        """D16; FAULTS 119, 125: after the grace time it is left behind, and the process ends all the same."""
         seconds, done = self.check_in("stubborn", ("said", "", "cancelled before it ran"),
                                       within=GRACE + ENDS_WITHIN)
         self.assertGreater(seconds, GRACE - 0.1)

@@ -22,7 +22,7 @@ LINES = [f"{i} 行目: 日本語のテキスト" for i in range(1, 51)]
 class Terminal:
     """A chat with a terminal of its own."""
 
-    def __init__(self, case, *arguments, columns=60, env=None):
+    def __init__(self, case, *arguments, columns=60, env=None, words=("chat",)):
         self.case = case
         self.master, self.slave = pty.openpty()
         case.addCleanup(os.close, self.master)
@@ -36,7 +36,7 @@ class Terminal:
             os.setsid()
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        self.process = case.start(*arguments, "chat", env={"TERM": "xterm-256color", **(env or {})},
+        self.process = case.start(*arguments, *words, env={"TERM": "xterm-256color", **(env or {})},
                                   stdin=self.slave, stdout=self.slave, stderr=self.slave,
                                   preexec_fn=take_terminal)
 
@@ -310,6 +310,7 @@ class Stopping(Case):
         self.assertEqual(chat.end(), 143)
 
     def test_crash_at_the_prompt(self):
+        """FAULTS 132"""
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGQUIT):
             chat = self.chat("-m", "offline", env={"ASAN_OPTIONS": "handle_abort=0"})
             chat.process.send_signal(number)
@@ -317,6 +318,7 @@ class Stopping(Case):
             self.assertIn(b"\x1b[?2004l", chat.raw)
 
     def test_stop_and_continue(self):
+        """FAULTS 134"""
         chat = self.chat("-m", self.script({"text": "ok", "expect": ['"half whole"']}))
         chat.type("half ")
         chat.wait("half ")

@@ -434,7 +434,7 @@ class Prompts(e2e.Case):
             self.assertEqual(server.bodies[0]["messages"][-1]["content"], "alone")
 
     def test_invalid_text(self):
-        """D23: what is no UTF-8 becomes U+FFFD at the border."""
+        """FAULTS 128; D23: what is no UTF-8 becomes U+FFFD at the border."""
         self.assertEqual(self.asked(input=b"a\xff\x00b"), "a\ufffd\ufffdb")
 
     def test_large_input(self):

@@ -161,7 +161,7 @@ class Calls(Case):
         self.assertEqual([result["id"] for result in done.of_type("tool_result")], ids)
 
     def test_cut_calls_are_not_run(self):
-        """D3: a response that was cut by length runs nothing."""
+        """FAULTS 71, 104; D3: a response that was cut by length runs nothing."""
         mark = os.path.join(self.root, "mark")
         done = self.play({"calls": [call("stubborn", {"mark": mark})], "stop": "length"},
                          {"text": "Sorry.", "expect": ["token limit"]})
@@ -170,6 +170,7 @@ class Calls(Case):
         self.assertFalse(done.of_type("tool_result")[0]["success"])
 
     def test_broken_off_calls_are_not_run(self):
+        """FAULTS 73"""
         mark = os.path.join(self.root, "mark")
         done = self.play({"calls": [call("stubborn", {"mark": mark})], "stop": None})
         self.check(done, 4)
@@ -177,7 +178,7 @@ class Calls(Case):
         self.assertEqual(done.of_type("error")[0]["kind"], "stream_truncated")
 
     def test_calls_with_another_label(self):
-        """The presence of calls decides, not the label."""
+        """FAULTS 74, 75, 107: the presence of calls decides, not the label."""
         done = self.play({"calls": [call("echo", {"text": "x"})], "stop": "end"}, {"text": "ok"})
         self.check(done, 0)
         self.assertEqual(self.results(done), ["x"])
@@ -218,6 +219,7 @@ class Limits(Case):
         self.assertEqual(os.stat(line.group(2)).st_mode & 0o077, 0)
 
     def test_results_are_capped(self):
+        """FAULTS 129"""
         self.check_cut(self.sent_result(), 65536)
 
     def test_result_limit(self):
@@ -304,7 +306,7 @@ class Errors(Case):
         self.assertEqual(done.events[-1]["text"], "At last.")
 
     def test_reset(self):
-        """What the failed attempt told is void: its usage is not counted."""
+        """FAULTS 38, 39: what the failed attempt told is void: its usage is not counted."""
         done = self.play({"usage": {"input_tokens": 1000},
                           "error": {"kind": "overloaded", "retryable": True}},
                          {"text": "At last.", "usage": {"input_tokens": 10}})

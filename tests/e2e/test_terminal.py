@@ -1,4 +1,5 @@
-"""In a real terminal: nothing foreign moves the cursor, colours can be off, text comes at once."""
+"""In a real terminal: nothing foreign moves the cursor (FAULTS 130), colours can be off, text comes
+at once."""
 import os
 import pty
 import re

@@ -318,6 +318,7 @@ class WireTests:
                              [False, True, True, False])
 
     def test_several_bad_calls_and_a_good_one(self):
+        """FAULTS 69, 85, 86, 125"""
         replies = (self.wire.reply("I greet them.", EVERY_CALL), self.wire.reply("Hello, Ada!"))
         with e2e.Server(*replies) as server:
             done = self.check(self.ask(server), 0)
@@ -381,7 +382,7 @@ class WireTests:
         self.assertEqual([text for _, text, _ in self.wire.results(body)[4:]], ["Hello, Cy!", "3"])
 
     def test_every_request_begins_with_the_one_before(self):
-        """D17: the prefix is byte for byte the same, so that caches hit."""
+        """FAULTS 141; D17: the prefix is byte for byte the same, so that caches hit."""
         replies = [self.wire.reply(None, EVERY_CALL),
                    self.wire.reply(None, [("call_5", "counter", "")]), self.wire.reply("Done.")]
         with e2e.Server(*replies) as server:
@@ -392,6 +393,7 @@ class WireTests:
             self.assertTrue(later.startswith(prefix), (earlier, later))
 
     def test_tools_are_sorted_and_described(self):
+        """FAULTS 140"""
         with e2e.Server(self.wire.reply("ok")) as server:
             self.check(self.ask(server), 0)
         tools = self.wire.tools(server.bodies[0])
@@ -407,7 +409,7 @@ class WireTests:
         self.assertNotIn("tools", server.bodies[0])
 
     def test_same_id_twice(self):
-        """D14: the API refuses ids that are used twice; the host makes its own."""
+        """FAULTS 59; D14: the API refuses ids that are used twice; the host makes its own."""
         twice = [("same", "counter", "{}"), ("same", "greet", '{"name": "Ada"}')]
         replies = (self.wire.reply(None, twice), self.wire.reply("Done."))
         with e2e.Server(*replies) as server:

@@ -138,8 +138,14 @@ def always(response):
 # ---- the binary ------------------------------------------------------------------------------
 
 class Run:
-    def __init__(self, mortise, url, *options, environment=None, interrupt_after=None):
+    def __init__(self, mortise, url, *options, environment=None, interrupt_after=None,
+                 key_from=None):
         with tempfile.TemporaryDirectory() as home:
+            if key_from:
+                config = Path(home, ".config", "mortise", "config.json")
+                config.parent.mkdir(parents=True)
+                config.write_text(json.dumps({"provider-config": {"openai": key_from}}))
+                config.chmod(0o600)
             variables = {name: value for name, value in os.environ.items()
                          if name == "PATH" or name.endswith("SAN_OPTIONS")}
             variables |= {"HOME": home, "OPENAI_API_KEY": KEY} | (environment or {})
@@ -201,6 +207,7 @@ def only_wait(run, least_ms, most_ms):
 
 @test
 def reset_after_text_is_an_error_and_not_retried(mortise):
+    """FAULTS 22, 38"""
     def answer(connection, _number, _request):
         connection.sendall(head() + HELLO + b'data: {"choices":[{"ind')
         reset(connection)
@@ -212,6 +219,7 @@ def reset_after_text_is_an_error_and_not_retried(mortise):
 
 @test
 def reset_before_any_event_is_retried(mortise):
+    """FAULTS 4, 22"""
     def answer(connection, number, _request):
         connection.sendall(head() + (b": soon\n\n" if number == 1 else ANSWER))
         if number == 1:
@@ -233,6 +241,7 @@ def close_before_a_response_is_retried(mortise):
 
 @test
 def reset_after_the_finish_reason_is_a_success(mortise):
+    """FAULTS 23"""
     def answer(connection, _number, _request):
         connection.sendall(head() + HELLO + FINISH + b"data: [DO")
         reset(connection)
@@ -271,6 +280,7 @@ def not_a_tls_server(mortise):
 
 @test
 def slow_drip_is_not_idle(mortise):
+    """FAULTS 18, 20"""
     def answer(connection, _number, _request):
         connection.sendall(head())
         for start in range(0, len(ANSWER), 8):
@@ -290,6 +300,7 @@ def stall_while_it_connects(mortise):
 
 @test
 def stall_before_the_first_byte(mortise):
+    """FAULTS 21"""
     with Server(lambda connection, _number, _request: wait_for_hangup(connection)) as server:
         run = Run(mortise, server.url, "--first-byte-timeout", "0.5", "--retries", "0")
         run.failed("timeout", 4, retryable=True).says("--first-byte-timeout").took(0.5, 2)
@@ -307,6 +318,7 @@ def stall_behind_the_headers(mortise):
 
 @test
 def stall_between_bytes(mortise):
+    """FAULTS 20, 21: another timer"""
     def answer(connection, _number, _request):
         connection.sendall(head() + HELLO)
         wait_for_hangup(connection)
@@ -339,6 +351,7 @@ def the_time_limit_of_the_run(mortise):
 
 @test
 def interrupt_while_nothing_comes(mortise):
+    """FAULTS 20"""
     with Server(lambda connection, _number, _request: wait_for_hangup(connection)) as server:
         run = Run(mortise, server.url, interrupt_after=0.7)
         assert run.status == 130, f"exit code {run.status}"
@@ -347,6 +360,7 @@ def interrupt_while_nothing_comes(mortise):
 
 @test
 def interrupt_while_it_waits_to_retry(mortise):
+    """FAULTS 36"""
     with always(error_body(429, Retry_After="50")) as server:
         run = Run(mortise, server.url, interrupt_after=0.7)
         assert run.status == 130, f"exit code {run.status}"
@@ -356,6 +370,7 @@ def interrupt_while_it_waits_to_retry(mortise):
 
 @test
 def done_on_an_open_socket(mortise):
+    """FAULTS 10"""
     def answer(connection, _number, _request):
         connection.sendall(head() + ANSWER)
         wait_for_hangup(connection)
@@ -365,6 +380,7 @@ def done_on_an_open_socket(mortise):
 
 @test
 def text_behind_done_is_ignored(mortise):
+    """FAULTS 12"""
     with always(head() + ANSWER + HELLO + b"data: {oops\n\n") as server:
         Run(mortise, server.url).succeeded()
 
@@ -373,6 +389,7 @@ def text_behind_done_is_ignored(mortise):
 
 @test
 def retry_after_a_date(mortise):
+    """FAULTS 36"""
     def answer(connection, number, _request):
         date = formatdate(time.time() + 2, usegmt=True)
         connection.sendall(error_body(429, Retry_After=date) if number == 1 else head() + ANSWER)
@@ -384,6 +401,7 @@ def retry_after_a_date(mortise):
 
 @test
 def retry_after_a_past_date(mortise):
+    """FAULTS 36"""
     date = formatdate(time.time() - 3600, usegmt=True)
     with failing_once(error_body(429, Retry_After=date)) as server:
         only_wait(Run(mortise, server.url).succeeded(), 0, 0)
@@ -391,6 +409,7 @@ def retry_after_a_past_date(mortise):
 
 @test
 def retry_after_ms_wins(mortise):
+    """FAULTS 36"""
     failure = error_body(503, Retry_After="30", retry_after_ms="150")
     with failing_once(failure) as server:
         only_wait(Run(mortise, server.url).succeeded().took(0.15, 3), 150, 150)
@@ -398,12 +417,14 @@ def retry_after_ms_wins(mortise):
 
 @test
 def retry_after_a_fraction(mortise):
+    """FAULTS 36"""
     with failing_once(error_body(500, Retry_After="0.2")) as server:
         only_wait(Run(mortise, server.url).succeeded(), 200, 200)
 
 
 @test
 def garbage_hints_are_ignored(mortise):
+    """FAULTS 36"""
     failure = error_body(429, Retry_After="soon", retry_after_ms="x")
     with failing_once(failure) as server:
         only_wait(Run(mortise, server.url).succeeded(), 0, 500)
@@ -411,6 +432,7 @@ def garbage_hints_are_ignored(mortise):
 
 @test
 def the_last_error_is_shown(mortise):
+    """FAULTS 37"""
     failure = error_body(429, "slow down, please", Retry_After="0")
     with always(failure) as server:
         run = Run(mortise, server.url).failed("rate_limit", 4, retryable=True)
@@ -421,6 +443,7 @@ def the_last_error_is_shown(mortise):
 
 @test
 def should_retry_false(mortise):
+    """FAULTS 35"""
     with always(error_body(529, x_should_retry="false")) as server:
         Run(mortise, server.url).failed("overloaded", 4, retryable=False)
         count(server, 1)
@@ -434,7 +457,102 @@ def a_wrong_key_is_not_retried(mortise):
 
 
 @test
+def the_key_that_was_refused_is_named(mortise):
+    with always(error_body(401, "bad key")) as server:
+        run = Run(mortise, server.url).failed("auth", 3)
+        run.says("the key in OPENAI_API_KEY was refused: bad key")
+        Run(mortise, server.url, key_from={"key_env": "MY_KEY"},
+            environment={"MY_KEY": "sk-mine-0123456789"}).failed("auth", 3).says(
+            "the key in MY_KEY was refused: bad key")
+        Run(mortise, server.url, key_from={"key_command": "echo sk-mine-0123456789"}).failed(
+            "auth", 3).says("the key in the output of 'echo sk-mine-0123456789' was refused"
+                            .replace("sk-mine-0123456789", "[redacted]"))
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("sk-mine-0123456789")
+            file.flush()
+            Run(mortise, server.url, key_from={"key_file": file.name}).failed("auth", 3).says(
+                f"the key in the file '{file.name}' was refused: bad key")
+        run = Run(mortise, server.url, environment={"OPENAI_API_KEY": ""}).failed("auth", 3)
+        run.says("no key was sent; set OPENAI_API_KEY: bad key")
+
+
+@test
+def who_is_not_let_in_is_not_retried(mortise):
+    for status, message, kind, exit_code in (
+            (401, "no", "auth", 3), (402, "no credit", "auth", 3), (403, "not yours", "auth", 3)):
+        with always(error_body(status, message, x_should_retry="true", Retry_After="0")) as server:
+            Run(mortise, server.url).failed(kind, exit_code, retryable=False).says(message)
+            count(server, 1)
+
+
+@test
+def an_empty_account_is_not_retried(mortise):
+    body = json.dumps({"error": {"message": "You exceeded your current quota",
+                                 "type": "insufficient_quota",
+                                 "code": "insufficient_quota"}}).encode()
+    with always(head(429, Content_Length=len(body), x_should_retry="true") + body) as server:
+        Run(mortise, server.url).failed("rate_limit", 4, retryable=False).says("current quota")
+        count(server, 1)
+
+
+@test
+def retry_info_in_the_body(mortise):
+    def body(delay):
+        info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
+        quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
+        return json.dumps({"error": {"code": 429, "message": "quota", "status":
+                                     "RESOURCE_EXHAUSTED", "details": [quota, info]}}).encode()
+    failure = body("0.2s")
+    with failing_once(head(429, Content_Length=len(failure)) + failure) as server:
+        only_wait(Run(mortise, server.url).succeeded(), 200, 200)
+    failure = body("30s")
+    with failing_once(head(429, Content_Length=len(failure), Retry_After="0.1") + failure) as server:
+        only_wait(Run(mortise, server.url).succeeded(), 100, 100)  # the header knows better
+    failure = b"data: " + body("0.3s") + b"\n\n"
+    with failing_once(head() + failure) as server:  # in a stream that began well
+        only_wait(Run(mortise, server.url).succeeded(), 300, 300)
+
+
+@test
+def a_call_that_the_server_could_not_read_is_made_again(mortise):
+    """FAULTS 46: a bounded number of times, then it is shown."""
+    body = json.dumps({"error": {"message": "Failed to call a function.",
+                                 "type": "invalid_request_error", "code": "tool_use_failed",
+                                 "failed_generation": "<function=get>"}}).encode()
+    failure = head(400, Content_Length=len(body), Retry_After="0") + body
+    with failing_once(failure) as server:
+        Run(mortise, server.url).succeeded()
+        count(server, 2)
+    with always(failure) as server:
+        run = Run(mortise, server.url).failed("tool_call_malformed", 4)
+        run.says("<function=get>")
+        count(server, 4)
+
+
+@test
+def a_malformed_call_of_gemini_is_made_again(mortise):
+    """FAULTS 113"""
+    def candidate(**more):
+        return b"data: " + json.dumps({"candidates": [more]}).encode() + b"\n\n"
+    malformed = head() + candidate(finishReason="MALFORMED_FUNCTION_CALL")
+    good = head() + candidate(content={"role": "model", "parts": [{"text": "hello"}]},
+                              finishReason="STOP")
+    model = ["-m", "gemini/test-model"]
+    key = {"GEMINI_API_KEY": KEY}
+    def answer(connection, number, _request):
+        connection.sendall(malformed if number == 1 else good)
+    with Server(answer) as server:
+        Run(mortise, server.url, *model, environment=key).succeeded()
+        count(server, 2)
+    with always(malformed) as server:
+        run = Run(mortise, server.url, *model, "--retries", "1", environment=key)
+        run.failed("tool_call_malformed", 4).says("MALFORMED_FUNCTION_CALL")
+        count(server, 2)
+
+
+@test
 def an_empty_response_is_retried(mortise):
+    """FAULTS 24"""
     with failing_once(head()) as server:
         Run(mortise, server.url).succeeded()
         count(server, 2)
@@ -444,6 +562,7 @@ def an_empty_response_is_retried(mortise):
 
 @test
 def what_a_request_looks_like(mortise):
+    """FAULTS 14, 47"""
     with always(head() + ANSWER) as server:
         Run(mortise, server.url).succeeded()
         lines = server.requests[0].lower().split("\r\n")
@@ -488,6 +607,7 @@ def a_redirect_is_not_followed(mortise):
 
 @test
 def a_web_page_is_no_answer(mortise):
+    """FAULTS 33"""
     page = b"<!DOCTYPE html><html><title>Welcome</title></html>"
     with always(head(Content_Length=len(page)) + page) as server:
         Run(mortise, server.url).failed("bad_request", 4).says("base URL")
@@ -496,6 +616,7 @@ def a_web_page_is_no_answer(mortise):
 
 @test
 def no_proxy_for_this_machine(mortise):
+    """FAULTS 26"""
     with always(head() + ANSWER) as server, always(error_body(500)) as proxy:
         variables = {"http_proxy": proxy.url, "ALL_PROXY": proxy.url}
         Run(mortise, server.url, environment=variables).succeeded()
@@ -504,6 +625,7 @@ def no_proxy_for_this_machine(mortise):
 
 @test
 def the_key_is_never_shown(mortise):
+    """FAULTS 47, 48"""
     def answer(connection, number, request):
         said = [line for line in request.split("\r\n") if KEY in line]
         connection.sendall(error_body(500 if number == 1 else 401, f"you sent {said}",
@@ -517,6 +639,7 @@ def the_key_is_never_shown(mortise):
 
 @test
 def the_key_is_not_shown_when_the_host_is_wrong(mortise):
+    """FAULTS 47, 48"""
     run = Run(mortise, f"http://me:{KEY}@nowhere.invalid/v1", "-v", "-v", "--retries", "0")
     run.failed("network", 4)
     assert b"canary" not in run.stdout + run.stderr, run.stderr
@@ -524,6 +647,7 @@ def the_key_is_not_shown_when_the_host_is_wrong(mortise):
 
 @test
 def certificates(mortise):
+    """FAULTS 25"""
     openssl = shutil.which("openssl")
     if not openssl:
         return "skipped: no openssl"

@@ -3,9 +3,10 @@
 
   test_fixtures.py MORTISE FIXTURE_TOOLS.so [--fixtures DIR] [--only TEXT] [--mode MODE]
 
-A case is one fixture in one mode: what `mortise run --json` reports is compared with the
-fixture's `expect`.  A replay is a second run with two turns: the second request must be one
-that the provider accepts, and hold what `expect.replay` says.
+Those of Anthropic are also sent as Amazon Bedrock frames them.  A case is one fixture in one
+mode: what `mortise run --json` reports is compared with the fixture's `expect`.  A replay is a
+second run with two turns: the second request must be one that the provider accepts, and hold
+what `expect.replay` says.
 """
 import argparse
 import collections
@@ -19,25 +20,52 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import bedrock
+
 HERE = Path(__file__).resolve().parent
 MODES = ["fixture", "whole", "bytes", "rand:1", "rand:2"]
 PROVIDERS = {"openai-chat": ("openai", "/v1"), "openai-responses": ("openai-responses", "/v1"),
-             "anthropic": ("anthropic", ""), "gemini": ("gemini", "")}
+             "anthropic": ("anthropic", ""), "gemini": ("gemini", ""), "bedrock": ("bedrock", "")}
+MODELS = {"bedrock": "us.anthropic.claude-test-v1:0"}  # else "test-model"
 PROMPT = "Weather in Oslo and Rome?"
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# The rows of the table of faults that each fixture shows.
+SHOWS = {
+    "01": "FAULTS 1", "03": "FAULTS 3", "04": "FAULTS 4, 5, 27", "05": "FAULTS 6",
+    "06": "FAULTS 7", "07": "FAULTS 8", "08": "FAULTS 9", "10": "FAULTS 13", "12": "FAULTS 16",
+    "13": "FAULTS 17", "14": "FAULTS 32", "15": "FAULTS 28 and 38", "16": "FAULTS 29 and 30",
+    "17": "FAULTS 33", "18": "FAULTS 30", "19": "FAULTS 31", "21": "FAULTS 24", "22": "FAULTS 23",
+    "24": "FAULTS 22", "25": "FAULTS 41", "26": "FAULTS 42", "27": "FAULTS 46", "28": "FAULTS 49",
+    "30": "FAULTS 51", "31": "FAULTS 52", "32": "FAULTS 53", "33": "FAULTS 54", "34": "FAULTS 55",
+    "35": "FAULTS 57", "36": "FAULTS 58", "38": "FAULTS 61", "39": "FAULTS 56", "40": "FAULTS 62",
+    "41": "FAULTS 63", "42": "FAULTS 64", "43": "FAULTS 65", "44": "FAULTS 66", "45": "FAULTS 68",
+    "46": "FAULTS 69 and 72", "48": "FAULTS 71", "49": "FAULTS 74", "50": "FAULTS 75",
+    "51": "FAULTS 76 and 77", "52": "FAULTS 78", "53": "FAULTS 79", "54": "FAULTS 80",
+    "55": "FAULTS 81", "56": "FAULTS 82", "57": "FAULTS 83", "58": "FAULTS 84",
+    "59": "FAULTS 85 and 86", "60": "FAULTS 89 and 97", "61": "FAULTS 90", "63": "FAULTS 92",
+    "64": "FAULTS 93", "65": "FAULTS 94", "66": "FAULTS 95", "67": "FAULTS 96",
+    "68": "FAULTS 98 and 100", "69": "FAULTS 101", "70": "FAULTS 102", "72": "FAULTS 99",
+    "73": "FAULTS 34 and 38", "74": "FAULTS 35", "75": "FAULTS 104", "76": "FAULTS 105",
+    "77": "FAULTS 106", "78": "FAULTS 107", "80": "FAULTS 23", "81": "FAULTS 43",
+    "83": "FAULTS 112", "84": "FAULTS 110", "85": "FAULTS 117", "86": "FAULTS 113",
+    "87": "FAULTS 114", "88": "FAULTS 114", "89": "FAULTS 28", "90": "FAULTS 87",
+    "91": "FAULTS 20",
+}
 USAGE = {"input": "input_tokens", "output": "output_tokens", "cached": "cached_tokens",
          "reasoning": "reasoning_tokens"}
 
 
 class Fixture:
-    def __init__(self, folder):
+    def __init__(self, folder, provider=None):
         self.name = folder.name
         self.meta = json.loads((folder / "meta.json").read_text("utf-8"))
         self.expect = self.meta["expect"]
         self.calls = self.expect.get("tool_calls") or []
-        self.is_known = self.meta["provider"] in PROVIDERS
+        provider = provider or self.meta["provider"]
+        self.title = f"{self.name} as {provider}" if provider == "bedrock" else self.name
+        self.is_known = provider in PROVIDERS
         if self.is_known:
-            self.provider, self.path = PROVIDERS[self.meta["provider"]]
+            self.provider, self.path = PROVIDERS[provider]
 
     def options(self):
         requires = self.expect.get("requires") or {}
@@ -64,8 +92,10 @@ class Server:
         self.url = "http://" + self.process.stdout.readline().split()[1]
 
     def requests(self, fixture):
-        lines = self.log.read_text("utf-8").splitlines() if self.log.exists() else []
-        return [entry for entry in map(json.loads, lines) if entry["fixture"] == fixture]
+        text = self.log.read_text("utf-8") if self.log.exists() else ""
+        lines = text[:text.rfind("\n") + 1].splitlines()  # the last one may be half written
+        return [entry for entry in map(json.loads, lines) if entry["fixture"] == fixture.name and
+                bool(bedrock.PATH.search(entry["path"])) == (fixture.provider == "bedrock")]
 
     def stop(self):
         self.process.terminate()
@@ -85,7 +115,9 @@ class Run:
         environment |= {"HOME": str(home / "home"), "FIXTURE_LOG": str(self.tool_log)}
         environment |= {f"{name}_API_KEY": "sk-fixture-0123456789"
                         for name in ("OPENAI", "ANTHROPIC", "DEEPSEEK", "GEMINI")}
-        command = [programs[0], "run", "--json", "-m", f"{provider or fixture.provider}/test-model",
+        environment |= bedrock.ENVIRONMENT
+        provider = provider or fixture.provider
+        command = [programs[0], "run", "--json", "-m", f"{provider}/{MODELS.get(provider, 'test-model')}",
                    "--base-url", f"{server.url}/{fixture.name}{fixture.path}", "--no-plugins",
                    "-e", programs[1], "--max-turns", str(turns), *fixture.options(), PROMPT]
         start = time.monotonic()
@@ -346,8 +378,14 @@ def check_responses(differences, body, replay):
     differences.compare("store", False, body.get("store"))
 
 
+def check_bedrock(differences, body, replay):
+    differences.compare("version", "bedrock-2023-05-31", body.get("anthropic_version"))
+    differences.compare("what the path says", [], [key for key in ("model", "stream") if key in body])
+    check_messages(differences, body, replay)
+
+
 CHECKS = {"openai-responses": check_responses, "anthropic": check_messages,
-          "gemini": check_contents}
+          "gemini": check_contents, "bedrock": check_bedrock}
 
 
 def compare_replay(fixture, requests):
@@ -385,9 +423,9 @@ def guarded(name, work):
 def run_case(programs, fixture, mode, server, folder):
     def work():
         run = Run(programs, fixture, server, folder, turns=1)
-        differences = compare_case(fixture, run, len(server.requests(fixture.name)))
-        return report(f"{fixture.name} ({mode})", differences, run)
-    return guarded(f"{fixture.name} ({mode})", work)
+        differences = compare_case(fixture, run, len(server.requests(fixture)))
+        return report(f"{fixture.title} ({mode})", differences, run)
+    return guarded(f"{fixture.title} ({mode})", work)
 
 
 def run_replay(programs, fixture, server, folder):
@@ -396,9 +434,9 @@ def run_replay(programs, fixture, server, folder):
         provider = "deepseek" if "when" in (fixture.expect.get("replay") or {}) else None
         run = Run(programs, fixture, server, folder, turns=2, provider=provider,
                   again=not fixture.calls)  # then it takes a second prompt
-        return report(f"{fixture.name} (replay)",
-                      compare_replay(fixture, server.requests(fixture.name)), run)
-    return guarded(f"{fixture.name} (replay)", work)
+        return report(f"{fixture.title} (replay)",
+                      compare_replay(fixture, server.requests(fixture)), run)
+    return guarded(f"{fixture.title} (replay)", work)
 
 
 def run_all(options, fixtures, folder):
@@ -424,13 +462,20 @@ def main():
     parser.add_argument("mortise", type=Path)
     parser.add_argument("tools", type=Path, metavar="FIXTURE_TOOLS.so")
     parser.add_argument("--fixtures", type=Path, default=HERE / "fixtures")
-    parser.add_argument("--only", default="", help="fixtures whose name holds this text")
+    parser.add_argument("--only", default="", help="fixtures whose name, or name and 'as bedrock', holds this")
     parser.add_argument("--mode", help="only this one")
     options = parser.parse_args()
 
-    everything = [Fixture(path.parent) for path in sorted(options.fixtures.glob("*/meta.json"))]
+    folders = [path.parent for path in sorted(options.fixtures.glob("*/meta.json"))]
+    everything = [Fixture(folder) for folder in folders]
+    everything += [Fixture(folder, "bedrock") for folder, fixture in zip(folders, everything)
+                   if fixture.meta["provider"] == "anthropic"]
+    unknown = [fixture.name for fixture in everything if fixture.name[:2] not in SHOWS]
+    if unknown:
+        print(f"nobody says what these fixtures show: {unknown}")
+        return 1
     fixtures = [fixture for fixture in everything
-                if fixture.is_known and options.only in fixture.name]
+                if fixture.is_known and options.only in fixture.title]
     if not fixtures:
         print(f"no fixture was found in {options.fixtures}")
         return 1

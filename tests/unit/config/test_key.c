@@ -221,6 +221,29 @@ static void test_no_memory(void **state)
 
 #define IN_SANDBOX(test) cmocka_unit_test_setup_teardown(test, sandbox_enter, sandbox_leave)
 
+static void test_where_a_key_is(void **state)
+{
+    static const struct {
+        const char *section, *described;
+    } cases[] = {
+        {"{\"key_env\": \"MY_KEY\"}", "MY_KEY"},
+        {"{\"key_file\": \"/run/key\"}", "the file '/run/key'"},
+        {"{\"key_command\": \"pass show x\"}", "the output of 'pass show x'"},
+        {"{}", ""},
+        {"{\"key_env\": 7}", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct settings settings;
+        struct text out = TEXT_INIT;
+        configure(&settings, cases[i].section);
+        key_describe(&settings, "openai", &out);
+        assert_string_equal(text_cstr(&out), cases[i].described);
+        text_release(&out);
+        settings_release(&settings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +258,7 @@ int main(void)
         IN_SANDBOX(test_command_that_prints_too_much),
         IN_SANDBOX(test_empty_source),
         IN_SANDBOX(test_source_of_another_type),
+        IN_SANDBOX(test_where_a_key_is),
         IN_SANDBOX(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

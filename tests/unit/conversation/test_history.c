@@ -157,6 +157,37 @@ static void test_a_journal_can_refuse(void **state)
     history_release(&history);
 }
 
+static bool note_replaced(void *self, struct item *const *items, size_t count, struct error *error)
+{
+    bool *refuses = self;
+    assert_int_equal(count, 4);
+    assert_string_equal(items[2]->text.data, "short");
+    return !*refuses || error_set(error, ERROR_CONFIG, "the disk is full");
+}
+
+/* Written down first, and all or nothing. */
+static void test_results_are_replaced(void **state)
+{
+    (void)state;
+    bool refuses = true;
+    const struct journal journal = {.replace = note_replaced, .self = &refuses};
+    struct history history;
+    struct error error = ERROR_INIT;
+    fill(&history, "u c1 o1 u");
+    history.journal = &journal;
+    struct item *shorter = item_output("1", "short", 5, false);
+    struct item *results[] = {NULL, NULL, shorter, NULL};
+    assert_false(history_replace_results(&history, results, &error));
+    assert_string_equal(error.message, "the disk is full");
+    assert_string_equal(history.items[2]->text.data, "done");
+    refuses = false;
+    assert_true(history_replace_results(&history, results, &error));
+    assert_ptr_equal(history.items[2], shorter);
+    assert_true(history_is_paired(&history));
+    item_unref(shorter);
+    history_release(&history);
+}
+
 static bool build_and_check(struct history *history)
 {
     bool good = true;
@@ -195,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_finds_the_first_unanswered_call),
         cmocka_unit_test(test_checks_pairs),
         cmocka_unit_test(test_a_journal_can_refuse),
+        cmocka_unit_test(test_results_are_replaced),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

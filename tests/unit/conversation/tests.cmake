@@ -1,4 +1,4 @@
-foreach(subject item item_view history)
+foreach(subject item item_view history repair)
   mortise_test(unit_${subject} SOURCES conversation/test_${subject}.c base/failing.c
                LINKS host_conversation)
   target_link_options(unit_${subject} PRIVATE

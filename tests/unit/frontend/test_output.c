@@ -38,7 +38,7 @@ static const char *pass(bool terminal, const char *data, size_t length)
 
 #define BYTES(text) text, sizeof(text) - 1
 
-/* D23: control characters other than newline and tab never reach a terminal. */
+/* D23, FAULTS 130: control characters other than newline and tab never reach a terminal. */
 static void test_control_characters_stay_away_from_terminals(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What responses of Anthropic Messages mean: FAULTS 12, 15, 34, 44, 73, 101-103, 105, 106, 108,
- * 109; D14, D15. */
+/* What responses of Anthropic Messages mean: FAULTS 12, 15, 34, 44, 73, 101-103, 105, 106, 108;
+ * FAULTS 109; D14, D15. */
 #include "reader_test.h"
 
 #include <stdlib.h>

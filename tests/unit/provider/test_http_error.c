@@ -95,7 +95,8 @@ static void test_should_retry_overrules_the_status(void **state)
         {"Content-Length: 0\r\n", 408, true},       {"Content-Length: 0\r\n", 409, true},
         {"Content-Length: 0\r\n", 425, true},       {"Content-Length: 0\r\n", 429, true},
         {"Content-Length: 0\r\n", 500, true},       {"Content-Length: 0\r\n", 401, false},
-        {"Content-Length: 0\r\n", 404, false},
+        {"Content-Length: 0\r\n", 404, false},      {"x-should-retry: true\r\n", 401, false},
+        {"x-should-retry: true\r\n", 403, false},   {"x-should-retry: true\r\n", 402, false},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

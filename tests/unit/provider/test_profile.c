@@ -47,6 +47,7 @@ static void test_every_profile_is_complete(void **state)
     (void)state;
     size_t i = 0;
     const struct profile *profile;
+    setenv("AWS_REGION", "us-east-1", 1);
     for (; (profile = profile_at(i)); i++) {
         struct text url = TEXT_INIT;
         struct error error = ERROR_INIT;
@@ -76,7 +77,7 @@ static void test_every_profile_is_complete(void **state)
         check_words(profile->unsupported);
         text_release(&url);
     }
-    assert_int_equal(i, 19);
+    assert_int_equal(i, 20);
     assert_null(find("openaix"));
     assert_null(find("open"));
     assert_null(find(""));
@@ -98,6 +99,9 @@ static void test_base_urls(void **state)
         {"anthropic", "http://host:1/v1", "http://host:1/v1"},
         {"anthropic", "http://host:1/v1/", "http://host:1/v1"},
         {"anthropic", "http://host:1/05-x", "http://host:1/05-x/v1"},
+        {"bedrock", NULL, "https://bedrock-runtime.eu-west-3.amazonaws.com"},
+        {"bedrock", "http://127.0.0.1:8/x/", "http://127.0.0.1:8/x"},
+        {"bedrock", "http://{region}", "http://{region}"},
         {"gemini", NULL, "https://generativelanguage.googleapis.com/v1beta"},
         {"gemini", "http://host:1", "http://host:1/v1beta"},
         {"gemini", "http://host:1/v1beta/", "http://host:1/v1beta"},
@@ -119,6 +123,7 @@ static void test_base_urls(void **state)
         {"compatible", "https://host/x", "https://host/x"},
     };
     (void)state;
+    setenv("AWS_REGION", "eu-west-3", 1);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct text url = TEXT_INIT;
         struct error error = ERROR_INIT;

@@ -186,6 +186,31 @@ static void test_no_error(void **state)
     }
 }
 
+/* Google says when to come back among the details (D11). */
+static void test_when_to_come_back(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *delay;
+        int64_t wait_ms;
+    } cases[] = {
+        {"\"17s\"", 17000}, {"\"0.5s\"", 500}, {"\"58.934310785s\"", 58934},
+        {"\"0s\"", 0},      {"\"\"", -1},      {"\"s\"", -1},
+        {"\"soon\"", -1},   {"17", -1},        {"null", -1},
+        {"\"-3s\"", -1},    {"\"17 s\"", -1},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct error error = ERROR_INIT;
+        char body[256];
+        snprintf(body, sizeof(body),
+                 "[{\"error\":{\"code\":429,\"message\":\"m\",\"details\":[7,{\"@type\":\"x\"},"
+                 "{\"retryDelay\":%s}]}}]",
+                 cases[i].delay);
+        wire_error_from_body(&error, 429, body, strlen(body));
+        assert_int_equal(error.retry_after_ms, cases[i].wait_ms);
+    }
+}
+
 /* A page of megabytes and nests of objects cost little and are cut. */
 static void test_large_bodies(void **state)
 {
@@ -229,7 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bodies),    cmocka_unit_test(test_events),
         cmocka_unit_test(test_no_error),  cmocka_unit_test(test_large_bodies),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_when_to_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

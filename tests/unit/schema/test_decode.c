@@ -1,4 +1,4 @@
-/* Typed arguments: F14-F17, T52, T55, R12, row 144 of the table of faults. */
+/* Typed arguments: F14-F17, T52, T55, R12, FAULTS 144. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* D9 and rows 63-70 and 72 of the table of faults. */
+/* D9; FAULTS 63-70, 72. */
 #include "fake.h"
 
 #include "tool/arguments.h"

@@ -1,4 +1,4 @@
-/* A thousand random batches, some of them cancelled: whatever happens, every call has exactly
+/* FAULTS 125.  A thousand random batches, some of them cancelled: whatever happens, every call has exactly
  * one result, told in call order.  Made for ThreadSanitizer. */
 #include "scene.h"
 

@@ -97,7 +97,7 @@ static void reset_counters(unsigned barrier_count)
 
 /* ---- results ---- */
 
-/* The main case: one good call, one with broken JSON, an unknown tool, one that fails. */
+/* FAULTS 69, 86, 125.  The main case: one good call, one with broken JSON, an unknown tool, one that fails. */
 static void test_one_bad_call_leaves_the_others(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 # One program per subject of host/tool; fake.c makes tools and hooks in the test process.
-foreach(subject arguments output result call cancel progress strategy)
+foreach(subject arguments cap output result call cancel progress strategy)
   mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c LINKS host_tool)
 endforeach()
 mortise_test(unit_tool_parts

@@ -247,7 +247,7 @@ static void the_time_limit_ends_a_wait(void **state) /* W50 */
     stage_close(&stage);
 }
 
-static void results_are_capped_where_they_enter(void **state) /* D12 */
+static void results_are_capped_where_they_enter(void **state) /* D12; FAULTS 129 */
 {
     struct stage stage;
     (void)state;
@@ -257,7 +257,7 @@ static void results_are_capped_where_they_enter(void **state) /* D12 */
     stage_close(&stage);
 }
 
-static void endings_without_an_answer(void **state)
+static void endings_without_an_answer(void **state) /* FAULTS 106, 114 */
 {
     struct stage stage;
     (void)state;
@@ -270,7 +270,7 @@ static void endings_without_an_answer(void **state)
     stage_close(&stage);
 }
 
-static void pauses_go_on_but_not_for_ever(void **state)
+static void pauses_go_on_but_not_for_ever(void **state) /* FAULTS 105 */
 {
     struct stage stage;
     (void)state;
