@@ -113,6 +113,20 @@ bool secret_add(const char *value, size_t length)
     return added;
 }
 
+bool secret_add_encoded(const char *value, size_t length)
+{
+    struct text meant = TEXT_INIT;
+    for (size_t i = 0; i < length; i++) {
+        int byte = value[i] == '%' && length - i > 2 ? hex_byte(value + i + 1) : -1;
+        text_putc(&meant, byte >= 0 ? (char)byte : value[i]);
+        i += byte >= 0 ? 2 : 0;
+    }
+    bool added =
+        !meant.failed && secret_add(value, length) && secret_add(text_cstr(&meant), meant.length);
+    text_wipe(&meant);
+    return added;
+}
+
 void secret_clear(void)
 {
     pthread_rwlock_wrlock(&lock);

@@ -15,6 +15,8 @@
 /* Values shorter than 6 bytes are ignored: they would redact ordinary words.
  * False when there is no memory; the caller then must not use the value. */
 bool secret_add(const char *value, size_t length);
+/* A value as it is written in a URL: so, and as it is meant. */
+bool secret_add_encoded(const char *value, size_t length);
 /* Replaces each registered value, and its JSON-escaped, percent-encoded and base64 forms,
  * by "[redacted]".  Without memory for that the text is emptied and has failed. */
 void secret_redact(struct text *text);

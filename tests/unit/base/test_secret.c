@@ -98,6 +98,18 @@ static void test_base64(void **state)
     assert_redacted("c2stfn5+Pz4/Pj8+MDEyMzQ1Njc4", "c2stfn5+Pz4/Pj8+MDEyMzQ1Njc4"); /* not all */
 }
 
+/* A password in a URL is sent as it is meant. */
+static void test_percent_encoded(void **state)
+{
+    (void)state;
+    static const char value[] = "p%40ss%3Aw%6Frd%";
+    assert_true(secret_add_encoded(value, strlen(value)));
+    assert_redacted(value, "[redacted]");
+    assert_redacted("p@ss:word%", "[redacted]");
+    assert_redacted("cEBzczp3b3JkJQ==", "[redacted]Q=="); /* the last character holds more */
+    assert_redacted("p%40ss", "p%40ss");
+}
+
 /* A private key has newlines; a JSON string inside a JSON string escapes them twice. */
 static void test_escapes_of_escapes(void **state)
 {
@@ -237,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FORGOTTEN(test_every_form),
         FORGOTTEN(test_base64),
+        FORGOTTEN(test_percent_encoded),
         FORGOTTEN(test_escapes_of_escapes),
         FORGOTTEN(test_value_with_the_signs_of_encodings),
         FORGOTTEN(test_overlapping_values),
