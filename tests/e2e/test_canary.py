@@ -3,7 +3,7 @@
 Every value that is secret has a mark of its own in it.  After a run nothing that it wrote, on the
 standard streams or in any file, has a mark: plain, in base64, percent-encoded or escaped in JSON.
 
-FAULTS 47, 48; T14, M4
+FAULTS 47, 48; W125, M6
 """
 import base64
 import ctypes

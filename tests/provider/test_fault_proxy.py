@@ -8,7 +8,7 @@ within its timers, with a documented exit code and a complete report; and then a
 a server without faults, must go on with the session: its request is one that the provider takes,
 and holds every result of a tool that ran.  A failure prints its seed; --seed runs that one alone.
 
-FAULTS 1-24, 36, 38, 39, 73, 119-121, 125; W60-W66, M4
+D11, D25; FAULTS 1-24, 36, 38, 39, 73, 119-121, 125; W29, W36, W37, W112, W125, F57, M6
 """
 import argparse
 import json
