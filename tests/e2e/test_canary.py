@@ -335,7 +335,7 @@ class Cores(Case):
             process = self.start("-P", self.plugins, "-m", "openai/m", "--base-url",
                                  server.url + "/v1", *options, "hi", preexec_fn=allow_cores,
                                  env={"SEARCH_KEY": secret, "OPENAI_API_KEY": key,
-                                      "ASAN_OPTIONS": "handle_segv=0:disable_coredump=0"})
+                                      "ASAN_OPTIONS": "handle_segv=0", "TSAN_OPTIONS": "handle_segv=0"})
             out, err = process.communicate(timeout=e2e.SECONDS)
         self.assertEqual(process.returncode, -signal.SIGSEGV, err)
         self.assert_hidden([key, secret], "the output", out + err)
@@ -355,6 +355,8 @@ class Cores(Case):
             self.skipTest(f"cores go to '{pattern}'")
         if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
             self.skipTest("core files are not allowed here")
+        if not e2e.options.fail_malloc:
+            self.skipTest("a sanitizer allows no core files")
         core = self.crash("--debuggable")
         self.assertIsNotNone(core)
         with open(core, "rb") as file:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static const mortise_host *the_host;
 
@@ -46,9 +47,10 @@ MORTISE_TOOL(crash, 0, "Crash with a secret at hand.", MORTISE_NO_ARGS);
 static mortise_status crash(mortise_call *call, const crash_args *args)
 {
     (void)args;
-    volatile int *nowhere = NULL;
     char *kept = strdup(secret());
-    *nowhere = kept ? kept[0] : 0;
+    volatile char *guarded = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *guarded = kept ? kept[0] : 0;
+    free(kept);
     return mortise_reply(call, "not reached");
 }
 
