@@ -94,6 +94,14 @@ class Case(e2e.Case):
         server.where = f"127.0.0.1:{server.server_address[1]}"
         return server
 
+    def need_option(self, option):
+        if option not in self.mortise("--help").out:
+            self.skipTest(f"there is no {option}")
+
+    def need_provider(self, name):
+        if name not in self.mortise("providers").out:
+            self.skipTest(f"there is no provider '{name}'")
+
     def assert_hidden(self, values, what, data):
         for value in values:
             for form in forms(value):
@@ -219,6 +227,82 @@ class Keys(Case):
             self.check_run(done, [key])
 
 
+    def test_headers(self):
+        """More headers and a query, whose values are secrets."""
+        self.need_provider("bedrock")
+        key, header, query = without_quote("KEY"), without_quote("HEADER"), without_quote("QUERY")
+        env = {"WORK_KEY": key, "TEAM_KEY": header, "QUERY_KEY": query}
+        for options in VERBOSITIES:
+            for status in (401, 500):
+                server = self.echo(status)
+                self.config(provider_config={"work": {
+                    "format": "openai-chat", "base_url": f"http://{server.where}",
+                    "key_env": "WORK_KEY", "headers": {"X-Team": {"env": "TEAM_KEY"}},
+                    "query": {"key": {"env": "QUERY_KEY"}}}})
+                done = self.mortise("-m", "work/m", "--no-plugins", "--retries", "1", *options,
+                                    "hi", env=env)
+                self.assertIn(done.code, (3, 4), done)
+                for value in (key, header, urllib.parse.quote(query, safe="~")):
+                    self.assertIn(value, server.told[0])
+                self.check_run(done, [key, header, query])
+                for words in (["providers"], ["--json", "providers"], ["config", "show"]):
+                    self.check_run(self.mortise(*words, env=env), [key, header, query])
+
+    def test_amazon(self):
+        self.need_provider("bedrock")
+        secret, token = without_quote("SECRET"), without_quote("TOKEN")
+        env = {"AWS_ACCESS_KEY_ID": "AKIDCANARY0123456789", "AWS_SECRET_ACCESS_KEY": secret,
+               "AWS_SESSION_TOKEN": token, "AWS_REGION": "us-west-2"}
+        for options in VERBOSITIES:
+            for status in (403, 500):
+                server = self.echo(status)
+                done = self.mortise("-m", "bedrock/us.anthropic.claude-m", "--base-url",
+                                    f"http://{server.where}", "--no-plugins", "--retries", "1",
+                                    *options, "hi", env=env)
+                self.assertIn(done.code, (3, 4), done)
+                self.assertIn(token, server.told[0])
+                self.assertNotIn(secret, server.told[0])
+                self.check_run(done, [secret, token])
+
+
+class Recordings(Case):
+    """They are kept, and sent with reports of errors."""
+
+    def setUp(self):
+        super().setUp()
+        self.need_option("--record")
+        self.made = 0
+
+    def record(self, *words, env):
+        """With a file that check_run() looks into."""
+        self.made += 1
+        path = os.path.join(self.work, f"recording{self.made}")
+        done = self.mortise("--record", path, *words, env=env)
+        self.assertGreater(os.path.getsize(path), 0)
+        return done
+
+    def test_of_keys(self):
+        key = without_quote("KEY")
+        for provider, path in MODELS.items():
+            for status in (200, 401, 500):
+                server = self.echo(status)
+                done = self.record("-m", f"{provider}/m", "--base-url",
+                                   f"http://{server.where}{path}", "--no-plugins", "--retries",
+                                   "1", "hi", env={KEY_VARIABLES[provider]: key})
+                self.assertIn(key, server.told[0])
+                self.check_run(done, [key])
+
+    def test_of_secrets(self):
+        secret = canary("SECRET")
+        self.config(plugin_config={"canary": {"secrets": {"key": {"env": "SEARCH_KEY"}}}})
+        for how in ("text", "json", "error", "code"):
+            call = {"id": "call_1", "name": "tell", "arguments": {"how": how}}
+            done = self.record("-P", self.plugins, "-m", self.script({"calls": [call]},
+                               {"text": "done"}), "hi", env={"SEARCH_KEY": secret})
+            self.check(done, 0)
+            self.check_run(done, [secret])
+
+
 class Passwords(Case):
     """Those in URLs: of a server and of a proxy."""
 
@@ -239,6 +323,23 @@ class Passwords(Case):
                 self.check_run(done, [password])
                 for words in (["config", "show"], ["providers"], ["--json", "providers"]):
                     self.check_run(self.mortise(*words, env=env), [password])
+
+    def test_of_a_proxy(self):
+        self.need_option("--proxy")
+        password, key = canary("PASSWORD"), without_quote("KEY")
+        for options in VERBOSITIES:
+            for status, scheme in ((407, "http"), (500, "http"), (407, "https"), (502, "https")):
+                proxy = self.echo(status)
+                words = ["-m", "openai/m", "--base-url", f"{scheme}://nowhere.invalid",
+                         "--no-plugins", "--retries", "0", *options, "hi"]
+                sent = base64.b64encode(f"me:{password}".encode()).decode()
+                for variable in (f"{scheme}_proxy", "MORTISE_PROXY"):
+                    env = {variable: self.url(password, proxy.where), "OPENAI_API_KEY": key}
+                    done = self.mortise(*words, env=env)
+                    self.assertIn(done.code, (3, 4), done)
+                    self.assertIn(sent, proxy.told.pop())
+                    self.check_run(done, [password, key])
+                    self.check_run(self.mortise("config", "show", env=env), [password, key])
 
     def test_of_a_proxy_that_is_not_there(self):
         password = canary("PASSWORD")

@@ -28,6 +28,7 @@ import valid_request
 
 PROVIDERS = list(fault_proxy.REPLIES)
 KEY = "sk-wire-5e1f0c77ab42"
+# Of the run that meets the faults; the one afterwards is as patient as a user's.
 TIMERS = ["--connect-timeout", "1", "--first-byte-timeout", "0.3", "--idle-timeout", "0.3",
           "--retries", "1", "--max-turns", "4"]
 # 4 turns, 2 attempts each, 0.3 s of silence and 0.5 s before the second; slow machines on top.
@@ -40,14 +41,14 @@ EXIT_CODES = {0, 1, 3, 4, 7}  # finished, failed, configuration, provider or net
 class Run:
     """One process of the binary, to its end."""
 
-    def __init__(self, programs, url, provider, home, prompt):
+    def __init__(self, programs, url, provider, home, prompt, *options):
         environment = {name: value for name, value in os.environ.items()
                        if name == "PATH" or name.endswith("SAN_OPTIONS")}
         environment |= {"HOME": str(home), "FIXTURE_LOG": str(home / "tools.log"),
                         "LC_ALL": "C.UTF-8"}
         environment |= {f"{name}_API_KEY": KEY for name in ("OPENAI", "ANTHROPIC", "GEMINI")}
         command = [programs[0], "run", "--json", "-m", f"{provider}/test-model", "--base-url", url,
-                   "--no-plugins", "-e", programs[1], "--session", "s", *TIMERS, prompt]
+                   "--no-plugins", "-e", programs[1], "--session", "s", *options, prompt]
         done = subprocess.run(command, env=environment, cwd=home, timeout=MOST_SECONDS,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.status = done.returncode
@@ -100,7 +101,7 @@ def one(programs, server, seed, folder, codes):
     start = time.monotonic()
     try:
         run = Run(programs, server.base_url(seed, provider), provider, home,
-                  dice.choice(["Weather in Oslo?", "Oslo\u2028東京"]))
+                  dice.choice(["Weather in Oslo?", "Oslo\u2028東京"]), *TIMERS)
         run.check(EXIT_CODES)
         codes.append(run.status)
         again = Run(programs, server.base_url(good, provider), provider, home, "And now?")
