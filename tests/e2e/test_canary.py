@@ -296,9 +296,11 @@ class Recordings(Case):
         secret = canary("SECRET")
         self.config(plugin_config={"canary": {"secrets": {"key": {"env": "SEARCH_KEY"}}}})
         for how in ("text", "json", "error", "code"):
-            call = {"id": "call_1", "name": "tell", "arguments": {"how": how}}
-            done = self.record("-P", self.plugins, "-m", self.script({"calls": [call]},
-                               {"text": "done"}), "hi", env={"SEARCH_KEY": secret})
+            call = ("call_1", "tell", json.dumps({"how": how}))
+            with e2e.Server(e2e.openai_reply(None, [call]), e2e.openai_reply("done")) as server:
+                done = self.record("-P", self.plugins, "-m", "openai/m", "--base-url",
+                                   server.url + "/v1", "hi",
+                                   env={"SEARCH_KEY": secret, "OPENAI_API_KEY": "sk-0123456789"})
             self.check(done, 0)
             self.check_run(done, [secret])
 
