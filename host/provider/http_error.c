@@ -131,8 +131,6 @@ static const struct fault {
      "check that an https server is there"},
     {CURLE_UNSUPPORTED_PROTOCOL, ERROR_CONFIG, false, "the protocol is not supported",
      "use an http or https base URL"},
-    {CURLE_WEIRD_SERVER_REPLY, ERROR_NETWORK, true, "what it answers is no HTTP",
-     "check the base URL and its port"},
     {CURLE_URL_MALFORMAT, ERROR_CONFIG, false, "the base URL is malformed", "correct it"},
     {CURLE_OUT_OF_MEMORY, ERROR_INTERNAL, false, "out of memory", "nothing was received"},
 };
@@ -152,9 +150,6 @@ static const struct fault *find_fault(CURLcode code)
 
 void http_error_from_curl(struct error *error, const char *host, CURLcode code, const char *detail)
 {
-    /* So libcurl calls any first line that is not one of HTTP: the server's fault, not the URL's. */
-    if (code == CURLE_UNSUPPORTED_PROTOCOL && strstr(detail, "HTTP/0.9"))
-        code = CURLE_WEIRD_SERVER_REPLY;
     const struct fault *fault = find_fault(code);
     error_set(error, fault->kind, "cannot reach '%s': %s (%s); %s", host, fault->what, detail,
               fault->cure);

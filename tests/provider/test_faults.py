@@ -267,21 +267,6 @@ def not_a_tls_server(mortise):
         run.failed("network", 4).says("TLS")
 
 
-@test
-def not_an_http_server(mortise):
-    with failing_once(b"SSH-2.0-OpenSSH_9.2\r\n") as server:
-        Run(mortise, server.url).succeeded()
-    with always(b"SSH-2.0-OpenSSH_9.2\r\n") as server:
-        run = Run(mortise, server.url, "--retries", "0")
-        run.failed("network", 4, retryable=True).says("no HTTP")
-
-
-@test
-def a_url_of_another_protocol(mortise):
-    run = Run(mortise, "ftp://127.0.0.1/v1").failed("config", 3, retryable=False)
-    run.says("http://")
-
-
 # ---- time ------------------------------------------------------------------------------------
 
 @test
