@@ -1,6 +1,6 @@
-# cmake -DROOT=DIR -DFILES="KIND/PATH;…" -DOUT=FILE.c -P embed.cmake
+# cmake -DROOT=DIR -DFILES="KIND/PATH;…" -DTABLE=NAME -DOUT=FILE.c -P embed.cmake
 #
-# Writes the files below ROOT as the table of host/command/template.h.
+# Writes the files below ROOT as a table of host/command/embedded.h.
 set(arrays "")
 set(table "")
 set(number 0)
@@ -12,5 +12,5 @@ foreach(file IN LISTS FILES)
   string(APPEND table "    ${row}, file_${number}, sizeof(file_${number})},\n")
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "#include \"command/template.h\"\n\n${arrays}\n"
-     "const struct template_file template_files[] = {\n${table}    {0},\n};\n")
+file(WRITE ${OUT} "#include \"command/embedded.h\"\n\n${arrays}\n"
+     "const struct embedded_file ${TABLE}[] = {\n${table}    {0},\n};\n")

@@ -8,9 +8,8 @@
 #include "base/secret.h"
 #include "command/command.h"
 
-static int run_command(struct app *app, int count, char **operands)
+static int run_command(struct app *app, const struct command *command, int count, char **operands)
 {
-    const struct command *command = count > 0 ? command_find(operands[0]) : NULL;
     if (app->settings.version) {
         output_own(&app->out, "mortise " MORTISE_VERSION "\n");
         return app_flush(app);
@@ -43,12 +42,14 @@ int main(int argc, char **argv)
     memset(&app, 0, sizeof(app));
     settings_init(&app.settings);
     bool ready = settings_read_options(&app.settings, argc, argv, &operands, &error);
+    const struct command *command = ready && operands > 0 ? command_find(argv[0]) : NULL;
     bool only_tells = app.settings.help || app.settings.version;
-    ready = ready && (only_tells || settings_read_rest(&app.settings, &error));
+    ready = ready && (only_tells || settings_read_rest(&app.settings, &error) ||
+                      (command && command->copes));
     if (!settings_flag(&app.settings, SETTING_DEBUGGABLE))
         secret_hide_memory();
     app_start(&app);
-    int code = ready ? run_command(&app, operands, argv) : app_fail(&app, &error);
+    int code = ready ? run_command(&app, command, operands, argv) : app_fail(&app, &error);
     app_finish(&app);
     return code;
 }

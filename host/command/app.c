@@ -14,6 +14,7 @@
 #include "command/places.h"
 #include "config/grant.h"
 #include "config/paths.h"
+#include "provider/profiles.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
 
@@ -45,6 +46,7 @@ void app_finish(struct app *app)
     output_release(&app->out);
     output_release(&app->notes);
     services_unref(app->services);
+    profiles_free(app->profiles);
     settings_release(&app->settings);
     secret_clear();
 }
@@ -122,8 +124,9 @@ static char *plugin_config(void *context, const char *plugin)
 
 static void tell_refusal(void *context, const char *path, const char *reason)
 {
-    (void)context;
-    log_warning("%s: %s", path, reason);
+    const struct app *app = context;
+    if (!app->keeps_refusals)
+        log_warning("%s: %s", path, reason);
 }
 
 /* Takes over the name; NULL: no memory, "": there is no such folder. */
@@ -170,6 +173,7 @@ struct plugin_set *app_plugins(struct app *app, struct error *error)
         .config_context = app,
         .services = services_face(app->services),
         .refused = tell_refusal,
+        .refused_context = app,
     };
     struct plugin_set *set = app->services ? plugin_set_new(&loader) : NULL;
     bool ok = set && add_sources(app, set);

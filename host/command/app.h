@@ -32,7 +32,9 @@ struct app {
     struct output out;   /* standard output */
     struct output notes; /* standard error */
     bool json;           /* --json */
+    bool keeps_refusals; /* they are in the registry, and told from there */
     struct services *services; /* what tools may use; made by app_plugins() */
+    struct profiles *profiles; /* the providers; made by model_profiles() */
 };
 
 /* Output, log level and colour as the settings say, or as they are without. */

@@ -3,22 +3,30 @@
 #include <string.h>
 
 static const struct command commands[] = {
-    {"run", "[PROMPT...]", "ask the model; the answer is on standard output", command_run},
-    {"resume", "[SESSION]", "go on with a paused, interrupted or limited run", command_resume},
+    {"run", "[PROMPT...]", "ask the model; the answer is on standard output", command_run, false},
+    {"resume", "[SESSION]", "go on with a paused, interrupted or limited run", command_resume, false},
     {"sessions", "[list | show ID | export ID | rm ID | import FILE]",
-     "the sessions that were kept; as lines of JSON, and back", command_sessions},
-    {"chat", "", "talk with the model; /help tells what can be done there", command_chat},
+     "the sessions that were kept; as lines of JSON, and back", command_sessions, false},
+    {"chat", "", "talk with the model; /help tells what can be done there", command_chat, false},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
-     command_tools},
+     command_tools, false},
     {"plugins", "[list | show NAME | check FILE... | reset NAME]",
      "what was loaded, what was refused and why, and what its tools did so far (reset: forget\n"
      "      that); check a file without running it",
-     command_plugins},
-    {"hooks", "", "every hook event and who takes it, in order", command_hooks},
-    {"providers", "", "the providers, and the variables they read", command_providers},
-    {"new", "tool|hook NAME", "a folder with a plugin that builds, and its test", command_new},
-    {"config", "[show]", "the settings in force and where each came from", command_config},
-    {"help", "[COMMAND]", "this", command_help},
+     command_plugins, false},
+    {"hooks", "", "every hook event and who takes it, in order", command_hooks, false},
+    {"providers", "", "the providers, and the variables they read", command_providers, false},
+    {"models", "[PROVIDER]",
+     "the models of a provider's server; without it: of the one that --model names, else of all\n"
+     "      whose key is set and of the servers on this machine",
+     command_models, false},
+    {"doctor", "", "what is set up and what is wrong with it, each with what to do", command_doctor, true},
+    {"new", "tool|hook NAME", "a folder with a plugin that builds, and its test", command_new, false},
+    {"config", "[show]", "the settings in force and where each came from", command_config, false},
+    {"completion", "bash|zsh|fish",
+     "the script that completes what is typed in a shell; the installation has them in place",
+     command_completion, true},
+    {"help", "[COMMAND]", "this", command_help, true},
 };
 
 const struct command *command_at(size_t index)

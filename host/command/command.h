@@ -13,6 +13,7 @@ struct command {
     const char *usage;   /* operands */
     const char *summary; /* one line */
     int (*run)(struct app *app, int count, char **operands);
+    bool copes; /* runs also when variables or files cannot be read, with the settings that can */
 };
 
 /* NULL: no such command. */
@@ -27,6 +28,9 @@ int command_tools(struct app *app, int count, char **operands);
 int command_plugins(struct app *app, int count, char **operands);
 int command_hooks(struct app *app, int count, char **operands);
 int command_providers(struct app *app, int count, char **operands);
+int command_models(struct app *app, int count, char **operands);
+int command_doctor(struct app *app, int count, char **operands);
+int command_completion(struct app *app, int count, char **operands);
 int command_new(struct app *app, int count, char **operands);
 int command_config(struct app *app, int count, char **operands);
 int command_help(struct app *app, int count, char **operands);

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/server.h"
+#include "config/config_file.h"
 #include "config/key.h"
 #include "provider/curl_api.h"
+#include "provider/local_server.h"
 
 static bool needs_network(const char *model)
 {
@@ -17,28 +20,76 @@ void model_preload(const char *model)
         curl_api_preload(); /* loads beside what follows */
 }
 
-static bool has_key(const struct app *app, const struct profile *profile)
+const struct profiles *model_profiles(struct app *app, struct error *error)
 {
-    return profile_key(profile, NULL) ||
-           settings_section(&app->settings, "provider-config", profile->name);
+    if (app->profiles)
+        return app->profiles;
+    app->profiles =
+        profiles_new(json_object_get(app->settings.user_file, "provider-config"), error);
+    if (!app->profiles && error->kind == ERROR_CONFIG) {
+        char *path = config_file_user_path(&app->settings);
+        error_prefix(error, "configuration '%s'", path ? path : "config.json");
+        free(path);
+    }
+    return app->profiles;
 }
 
-bool model_choose(struct app *app, struct text *model, struct error *error)
+/* Appends the default model of the first provider that has one and is `ready`. */
+static void choose_first(const struct profiles *profiles,
+                         bool (*ready)(const struct profile *profile), struct text *model)
+{
+    const struct profile *profile;
+    for (size_t i = 0; !model->length && (profile = profiles_at(profiles, i)); i++)
+        if (profile->default_model && ready(profile))
+            text_printf(model, "%s/%s", profile->name, profile->default_model);
+}
+
+/* What is on this machine, when nothing else is set up. */
+static void find_local(const struct profiles *profiles, struct text *model, struct text *where)
+{
+    struct local_server server;
+    if (!local_server_find(profiles, &server))
+        return;
+    text_printf(model, "%s/%s", server.profile->name, local_server_model(&server));
+    text_puts(where, text_cstr(&server.address));
+    local_server_release(&server);
+}
+
+bool model_find(struct app *app, struct text *model, struct text *where, struct error *error)
 {
     const char *named = settings_text(&app->settings, SETTING_MODEL);
-    if (named)
+    const struct profiles *profiles = model_profiles(app, error);
+    if (!profiles)
+        return false;
+    if (named) {
         text_puts(model, named);
-    for (size_t i = 0; !named && model->length == 0 && profile_at(i); i++) {
-        const struct profile *profile = profile_at(i);
-        if (profile->default_model && has_key(app, profile))
-            text_printf(model, "%s/%s", profile->name, profile->default_model);
+    } else {
+        choose_first(profiles, server_has_key, model);
+        choose_first(profiles, server_needs_no_key, model);
     }
-    if (model->failed)
+    if (model->length == 0 && !settings_text(&app->settings, SETTING_BASE_URL))
+        find_local(profiles, model, where);
+    if (model->failed || where->failed)
         return error_memory(error);
     return model->length > 0 ||
            error_set(error, ERROR_CONFIG,
                      "no model: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …), or name a model "
-                     "with -m PROVIDER/MODEL, or try -m offline; `mortise providers` lists them");
+                     "with -m PROVIDER/MODEL, or start a local server (Ollama, llama.cpp), or try "
+                     "-m offline; `mortise providers` lists them");
+}
+
+bool model_choose(struct app *app, struct text *model, struct error *error)
+{
+    struct text where = TEXT_INIT;
+    bool found = model_find(app, model, &where, error);
+    if (found && where.length && !settings_flag(&app->settings, SETTING_QUIET)) {
+        output_own(&app->notes, "no key is set: using ");
+        output_foreign(&app->notes, model->data, model->length);
+        output_printf(&app->notes, " on %s\n", where.data);
+        output_flush(&app->notes);
+    }
+    text_release(&where);
+    return found;
 }
 
 static enum images_choice images_choice(const char *word)
@@ -50,16 +101,14 @@ static enum images_choice images_choice(const char *word)
 
 struct client *model_client(struct app *app, const char *model, struct error *error)
 {
-    size_t provider_length = strcspn(model, "/");
-    char provider[64];
+    const struct profiles *profiles = model_profiles(app, error);
+    const struct profile *profile =
+        profiles ? profiles_find(profiles, model, strcspn(model, "/")) : NULL;
     char *key = NULL;
-    if (provider_length < sizeof(provider)) {
-        memcpy(provider, model, provider_length);
-        provider[provider_length] = '\0';
-        if (!key_from_config(&app->settings, provider, &key, error))
-            return NULL;
-    }
+    if (!profiles || (profile && !key_from_config(&app->settings, profile->name, &key, error)))
+        return NULL;
     struct client_settings settings = {
+        .profiles = profiles,
         .model = model,
         .base_url = settings_text(&app->settings, SETTING_BASE_URL),
         .key = key,

@@ -9,7 +9,7 @@
 #include "base/json_write.h"
 #include "command/command.h"
 #include "command/new_name.h"
-#include "command/template.h"
+#include "command/embedded.h"
 #include "config/paths.h"
 
 /* ---- from template to text ---- */
@@ -106,7 +106,7 @@ static void folder_remove(const struct folder *folder, const struct replacement 
                           const struct new_name *new)
 {
     struct text path = TEXT_INIT;
-    for (const struct template_file *file = template_files; file->kind; file++)
+    for (const struct embedded_file *file = template_files; file->kind; file++)
         if (strcmp(file->kind, new->kind) == 0) {
             text_reset(&path);
             replace(all, file->path, strlen(file->path), &path);
@@ -117,7 +117,7 @@ static void folder_remove(const struct folder *folder, const struct replacement 
 }
 
 static bool write_file(const struct folder *folder, const struct replacement *all,
-                       const struct template_file *file, struct error *error)
+                       const struct embedded_file *file, struct error *error)
 {
     struct text path = TEXT_INIT, text = TEXT_INIT;
     replace(all, file->path, strlen(file->path), &path);
@@ -137,7 +137,7 @@ static bool make(const struct new_name *new, struct error *error)
     fill_replacements(all, new);
     if (!folder_begin(&folder, new->name, error))
         return false;
-    for (const struct template_file *file = template_files; good && file->kind; file++)
+    for (const struct embedded_file *file = template_files; good && file->kind; file++)
         if (strcmp(file->kind, new->kind) == 0)
             good = write_file(&folder, all, file, error);
     if (good && rename(folder.path, new->name) != 0)

@@ -146,12 +146,16 @@ static bool read_file(struct settings *settings, const char *path, bool required
     return ok;
 }
 
-/* malloc'ed; "": there is none.  NULL: no memory. */
-static char *user_path(const struct settings *settings, bool *required)
+char *config_file_user_path(const struct settings *settings)
 {
     const char *named = settings_text(settings, SETTING_CONFIG);
-    *required = named != NULL;
     return named ? strdup(named) : path_config("config.json");
+}
+
+static char *user_path(const struct settings *settings, bool *required)
+{
+    *required = settings_text(settings, SETTING_CONFIG) != NULL;
+    return config_file_user_path(settings);
 }
 
 bool config_file_read_user(struct settings *settings, struct error *error)
@@ -190,22 +194,41 @@ bool config_file_read_sections(const struct settings *settings, const char *kind
     return ok;
 }
 
-bool config_file_read_project(struct settings *settings, struct error *error)
+char *config_file_project(void)
 {
     static const char tail[] = "/.mortise/config.json";
     char path[PATH_MAX + sizeof(tail)];
     if (!getcwd(path, PATH_MAX))
-        return true;
+        return strdup("");
     for (size_t length = strlen(path);;) {
         memcpy(path + (length == 1 ? 0 : length), tail, sizeof(tail));
         if (access(path, F_OK) == 0)
-            return read_file(settings, path, true, SOURCE_PROJECT, error);
+            return strdup(path);
         if (length <= 1)
-            return true;
+            return strdup("");
         while (length > 1 && path[length - 1] != '/')
             length--;
         if (length > 1)
             length--; /* the slash itself */
         path[length] = '\0';
     }
+}
+
+bool config_file_read_project(struct settings *settings, struct error *error)
+{
+    char *path = config_file_project();
+    if (!path)
+        return error_memory(error);
+    bool ok = !*path || read_file(settings, path, true, SOURCE_PROJECT, error);
+    free(path);
+    return ok;
+}
+
+bool config_file_check(const char *path, enum setting_source source, struct error *error)
+{
+    struct settings settings;
+    settings_init(&settings);
+    bool ok = read_file(&settings, path, true, source, error);
+    settings_release(&settings);
+    return ok;
 }

@@ -4,8 +4,15 @@
 
 #include "config/settings.h"
 
-/* $XDG_CONFIG_HOME/mortise/config.json, or the file that --config names (which must exist). */
+/* $XDG_CONFIG_HOME/mortise/config.json, or the file that --config names (which must exist):
+ * malloc'ed, "" when there is none; NULL: no memory. */
+char *config_file_user_path(const struct settings *settings);
+/* That file. */
 bool config_file_read_user(struct settings *settings, struct error *error);
+/* The project's: malloc'ed, "" when there is none; NULL: no memory. */
+char *config_file_project(void);
+/* Reads a file as one of the user's or of a project's, for nothing but *error. */
+bool config_file_check(const char *path, enum setting_source source, struct error *error);
 /* One kind of sections of that file, as it is now: a reference, or NULL when it has none. */
 bool config_file_read_sections(const struct settings *settings, const char *kind, json_t **out,
                                struct error *error);

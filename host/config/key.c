@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "base/file.h"
 #include "base/secret.h"
 
@@ -30,18 +30,9 @@ static bool read_key_file(const char *path, struct text *out, struct error *erro
     return ok;
 }
 
-/* The command is the user's own line of shell, as in git's credential helpers. */
 static bool run_key_command(const char *command, struct text *out, struct error *error)
 {
-    FILE *pipe = popen(command, "re");
-    if (!pipe)
-        return error_set(error, ERROR_CONFIG, "cannot run the key command: %s", strerror(errno));
-    bool ok = file_read_fd(fileno(pipe), "the key command's output", MAX_KEY_BYTES, out, error);
-    int status = pclose(pipe);
-    if (ok && status != 0)
-        return error_set(error, ERROR_CONFIG, "the key command failed (status %d): %s",
-                         WIFEXITED(status) ? WEXITSTATUS(status) : -1, command);
-    return ok;
+    return command_read(command, "the key command", MAX_KEY_BYTES, out, error);
 }
 
 static bool read_variable(const char *name, struct text *out, struct error *error)

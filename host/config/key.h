@@ -2,8 +2,8 @@
  * key - API keys and other secrets from where the configuration says they are (D24).
  *
  * A provider's: "provider-config": {"openai": {"key_env": "NAME"} | {"key_file": "PATH"} |
- * {"key_command": "pass show openai"}} in the user's file.  Without a section the provider's
- * usual variable is used.
+ * {"key_command": "pass show openai"}} in the user's file, beside what else it says of the provider
+ * (provider/profiles.h).  Without one of these the provider's usual variable is used.
  */
 #ifndef CONFIG_KEY_H
 #define CONFIG_KEY_H

@@ -182,7 +182,7 @@ static bool add_list(struct setting_value *value, enum setting_id id, const char
     }
 }
 
-static bool read_environment(struct settings *settings, struct error *error)
+bool settings_read_environment(struct settings *settings, struct error *error)
 {
     for (int id = 0; id < SETTING_ID_COUNT; id++) {
         struct setting_value *value = &settings->values[id];
@@ -204,17 +204,27 @@ static bool read_environment(struct settings *settings, struct error *error)
     return true;
 }
 
-bool settings_read_rest(struct settings *settings, struct error *error)
+static bool read_defaults(struct settings *settings, struct error *error)
 {
-    if (!read_environment(settings, error) || !config_file_read_project(settings, error) ||
-        !config_file_read_user(settings, error))
-        return false;
     for (int id = 0; id < SETTING_ID_COUNT; id++)
         if (settings->values[id].source == SOURCE_UNSET && setting_definitions[id].fallback &&
             !setting_value_add(&settings->values[id], (enum setting_id)id, SOURCE_DEFAULT,
                                setting_definitions[id].fallback, error))
             return false;
     return true;
+}
+
+bool settings_read_rest(struct settings *settings, struct error *error)
+{
+    static bool (*const sources[])(struct settings *, struct error *) = {
+        settings_read_environment, config_file_read_project, config_file_read_user, read_defaults};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+        struct error later;
+        if (!sources[i](settings, ok ? error : &later))
+            ok = false;
+    }
+    return ok;
 }
 
 /* ---- reading ---- */

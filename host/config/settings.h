@@ -165,7 +165,10 @@ void settings_release(struct settings *settings);
  * Kind usage on failure, with a suggestion. */
 bool settings_read_options(struct settings *settings, int argc, char **argv, int *operands,
                            struct error *error);
-/* Environment and files; missing files are fine, broken ones are not (kind config). */
+/* The variables alone; false with the first that is wrong. */
+bool settings_read_environment(struct settings *settings, struct error *error);
+/* Environment and files; missing files are fine, broken ones are not (kind config).  False with the
+ * first thing that is wrong; what else could be read is there, and so are the defaults. */
 bool settings_read_rest(struct settings *settings, struct error *error);
 
 /* The value, or NULL when it is unset. */

@@ -8,9 +8,6 @@
 #include "conversation/sqlite_file.h"
 #include "conversation/store_sqlite_private.h"
 
-/* PRAGMA user_version of a store. */
-enum { SCHEMA_VERSION = 1 };
-
 /* AUTOINCREMENT: a number is a lock's place, so it is never used again. */
 static const char schema[] =
     "CREATE TABLE sessions ("
@@ -39,7 +36,7 @@ static const char *const statements[STATEMENT_COUNT] = {
 
 static const struct sqlite_kind kind = {.what = "session store",
                                         .schema = schema,
-                                        .version = SCHEMA_VERSION,
+                                        .version = STORE_SQLITE_VERSION,
                                         .sql = statements,
                                         .statement_count = STATEMENT_COUNT};
 

@@ -13,4 +13,8 @@
  * are not there; without, a file that is not there is NULL and an error of kind NONE. */
 struct store *store_sqlite_open(const char *path, bool create, struct error *error);
 
+/* Whether the store at `path`, which is there, is whole and can be read by this program.  Reads all
+ * of it, and neither makes nor changes a file. */
+bool store_sqlite_check(const char *path, struct error *error);
+
 #endif

@@ -6,6 +6,9 @@
 #include "conversation/store.h"
 #include "conversation/store_lock.h"
 
+/* PRAGMA user_version of a store. */
+enum { STORE_SQLITE_VERSION = 1 };
+
 #define SESSION_COLUMNS                                                                            \
     "SELECT number, id, title, model, cwd, system, state, created, updated, owner,"                \
     " (SELECT count(*) FROM items WHERE session = number) FROM sessions "

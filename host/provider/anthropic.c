@@ -12,6 +12,8 @@
 
 #include "base/array.h"
 #include "provider/anthropic_block.h"
+#include "provider/bedrock.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 #include "provider/wire_write.h"
 
@@ -298,25 +300,37 @@ static void decoder_end(struct wire_decoder *decoder)
         keep_verbatim(decoder);
 }
 
+/* An image may have 5 MiB of base64. */
+#define PARTS                                                                                      \
+    .errors_are_text = true, .image_bytes = (size_t)5 * 1024 * 1024 / 4 * 3, .image_side = 8000,   \
+    .many_images = 20, .many_side = 2000, .images = 100
+#define DECODER                                                                                    \
+    .decoder_new = decoder_new, .decoder_event = decoder_event, .decoder_whole = decoder_whole,    \
+    .decoder_end = decoder_end, .decoder_free = decoder_free
+
 static const char *const headers[] = {"anthropic-version: 2023-06-01", NULL};
 
 const struct wire wire_anthropic = {
+    .name = "anthropic",
     .format = WIRE_ANTHROPIC,
     .path = "/messages",
     .headers = headers,
     .key_header = "x-api-key: ",
-    /* An image may have 5 MiB of base64, a request 32 MB. */
-    .parts = {.errors_are_text = true,
-              .image_bytes = (size_t)5 * 1024 * 1024 / 4 * 3,
-              .image_side = 8000,
-              .many_images = 20,
-              .many_side = 2000,
-              .images = 100,
-              .total_bytes = (size_t)20 << 20},
+    .parts = {PARTS, .total_bytes = (size_t)20 << 20}, /* a request may have 32 MB */
     .write = anthropic_write,
-    .decoder_new = decoder_new,
-    .decoder_event = decoder_event,
-    .decoder_whole = decoder_whole,
-    .decoder_end = decoder_end,
-    .decoder_free = decoder_free,
+    DECODER,
+    .models = &models_anthropic,
+};
+
+/* The same within what Amazon puts around it; what is kept of items serves both. */
+const struct wire wire_bedrock = {
+    .name = "bedrock",
+    .format = WIRE_ANTHROPIC,
+    .path = "/model/{model}/invoke-with-response-stream",
+    .key_header = "Authorization: Bearer ",
+    .parts = {PARTS, .total_bytes = (size_t)14 << 20}, /* a request may have 20 MB */
+    .write = bedrock_write,
+    DECODER,
+    .open_message = bedrock_open_message,
+    .advise = bedrock_advise,
 };

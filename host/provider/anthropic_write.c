@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "conversation/history.h"
 #include "provider/anthropic_parts.h"
+#include "provider/wire_id.h"
 #include "provider/wire_walk.h"
 
 /* The format wants a limit, whatever the settings say. */
@@ -95,6 +96,7 @@ struct messages {
     size_t mark_at;      /* before the last byte of the last locked block; 0: none */
     bool is_marked;      /* that block is marked already */
     struct wire_place place;
+    bool for_bedrock;
 };
 
 /* Item `index` ends here; `markable` tells whether its last block may be marked. */
@@ -267,6 +269,14 @@ static void put_system(const struct wire_writer *writer)
 
 /* ---- settings ---- */
 
+/* Amazon puts region and maker before the name: "us.anthropic.claude-…", or a whole ARN. */
+static const char *plain_name(const char *model)
+{
+    static const char maker[] = "anthropic.";
+    const char *at = strstr(model, maker);
+    return at ? at + strlen(maker) : model;
+}
+
 /* Models before the one that decides by itself how long it thinks take a budget of tokens;
  * so do other makers' models behind this format. */
 static bool takes_budget(const char *model)
@@ -274,6 +284,7 @@ static bool takes_budget(const char *model)
     static const char *const old[] = {"claude-3",          "claude-haiku-4",    "claude-sonnet-4-0",
                                       "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-opus-4-0",
                                       "claude-opus-4-1",   "claude-opus-4-2",   "claude-opus-4-5"};
+    model = plain_name(model);
     for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++)
         if (!strncmp(model, old[i], strlen(old[i])))
             return true;
@@ -302,7 +313,8 @@ static void put_budget(const struct wire_writer *writer, const struct request_co
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     if (config->reasoning && takes_budget(writer->model)) {
         put_budget(writer, config);
@@ -327,8 +339,12 @@ static void put_settings(const struct wire_writer *writer)
 static void put_head(struct messages *messages)
 {
     struct text *body = messages->writer.body;
-    text_puts(body, "{\"model\":");
-    wire_put_string(body, messages->writer.model);
+    if (messages->for_bedrock) {
+        text_puts(body, "{\"anthropic_version\":\"bedrock-2023-05-31\"");
+    } else {
+        text_puts(body, "{\"model\":");
+        wire_put_string(body, messages->writer.model);
+    }
     wire_note_part(&messages->writer, PREFIX_MODEL);
     put_tools(&messages->writer);
     wire_note_part(&messages->writer, PREFIX_TOOLS);
@@ -357,22 +373,38 @@ static void keep_start(struct messages *messages)
     wire_keep_start(&messages->writer, &messages->place);
 }
 
-bool anthropic_write(struct text *body, const char *provider, const char *model,
-                     const struct request *request, struct error *error)
+static bool write_request(struct text *body, const struct profile *profile, const char *model,
+                          const struct request *request, bool for_bedrock, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct messages messages = {.writer = {body, WIRE_ANTHROPIC, provider, model, request, &load},
-                                .role = ROLE_SYSTEM};
+    struct wire_ids ids = {0};
+    struct messages messages = {
+        .writer = {body, WIRE_ANTHROPIC, profile, model, request, &load, &ids},
+        .role = ROLE_SYSTEM,
+        .for_bedrock = for_bedrock};
     begin_messages(&messages);
     put_messages(&messages);
     mark_last_block(&messages);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&messages.writer, error))
         return false;
     keep_start(&messages);
-    text_puts(body, "],\"stream\":true");
+    text_puts(body, for_bedrock ? "]" : "],\"stream\":true");
     put_settings(&messages.writer);
     text_putc(body, '}');
     return !body->failed || error_memory(error);
+}
+
+bool anthropic_write(struct text *body, const struct profile *profile, const char *model,
+                     const struct request *request, struct error *error)
+{
+    return write_request(body, profile, model, request, false, error);
+}
+
+bool bedrock_write(struct text *body, const struct profile *profile, const char *model,
+                   const struct request *request, struct error *error)
+{
+    return write_request(body, profile, model, request, true, error);
 }

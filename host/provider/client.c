@@ -12,6 +12,8 @@
 #include "base/secret.h"
 #include "provider/http.h"
 #include "provider/offline.h"
+#include "provider/profile_pairs.h"
+#include "provider/profiles.h"
 #include "provider/script.h"
 
 #define BACKOFF_FIRST_MS 500
@@ -158,11 +160,12 @@ void toolset_release(struct toolset *tools)
 
 /* ---- making one ---- */
 
-static bool unknown_provider(const char *model, struct error *error)
+static bool unknown_provider(const struct profiles *profiles, const char *model,
+                             struct error *error)
 {
     struct text names = TEXT_INIT;
     const struct profile *profile;
-    for (size_t i = 0; (profile = profile_at(i)); i++)
+    for (size_t i = 0; (profile = profiles_at(profiles, i)); i++)
         text_printf(&names, "%s%s", i ? ", " : "", profile->name);
     error_set(error, ERROR_USAGE,
               "no provider is named in the model '%s'; write PROVIDER/MODEL with one of: %s", model,
@@ -172,17 +175,19 @@ static bool unknown_provider(const char *model, struct error *error)
 }
 
 /* Splits "PROVIDER/MODEL"; *name becomes NULL for the provider's default. */
-static const struct profile *parse_model(const char *model, const char **name, struct error *error)
+static const struct profile *parse_model(const struct client_settings *settings, const char **name,
+                                         struct error *error)
 {
+    const char *model = settings->model;
     if (!model || !*model) {
         error_set(error, ERROR_CONFIG,
                   "no model is named; use -m PROVIDER/MODEL, or -m offline to try without one");
         return NULL;
     }
     size_t length = strcspn(model, "/");
-    const struct profile *profile = profile_find(model, length);
+    const struct profile *profile = profiles_find(settings->profiles, model, length);
     if (!profile) {
-        unknown_provider(model, error);
+        unknown_provider(settings->profiles, model, error);
         return NULL;
     }
     *name = model[length] && model[length + 1] ? model + length + 1 : profile->default_model;
@@ -201,19 +206,32 @@ static bool check_key(const char *key, const char *from, struct error *error)
     return secret_add(key, strlen(key)) || error_memory(error);
 }
 
-/* A server that was named by hand may need no key; the public ones do. */
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error)
+{
+    *from = "the configuration";
+    *key = given ? given : profile_key(profile, from);
+    if (*key && **key)
+        return check_key(*key, *from, error);
+    *key = NULL;
+    return true;
+}
+
+/* Another server than the usual one; it may need no key. */
+static bool is_named_by_hand(const struct client_settings *settings, const struct profile *profile)
+{
+    const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
+    return settings->base_url || (profile->base_url && named && *named);
+}
+
 static bool find_key(const struct client_settings *settings, const struct profile *profile,
                      const char **key, struct error *error)
 {
-    const char *from = "the configuration";
-    *key = settings->key;
-    if (!*key)
-        *key = profile_key(profile, &from);
-    if (*key && **key)
-        return check_key(*key, from, error);
-    *key = NULL;
-    const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
-    if (!profile->key_env || settings->base_url || (named && *named))
+    const char *from;
+    if (!profile_take_key(profile, settings->key, key, &from, error))
+        return false;
+    if (*key || !profile->key_env || profile->key_is_optional || profile->aws_service ||
+        is_named_by_hand(settings, profile))
         return true;
     return error_set(error, ERROR_CONFIG,
                      "no key for '%s'; set %s, or use -m offline to try without a model",
@@ -230,16 +248,19 @@ static struct client *server_client(const struct client_settings *settings,
                                     struct error *error)
 {
     struct text base_url = TEXT_INIT;
+    struct profile_pairs pairs = {0};
     struct client *client = NULL;
     const char *key;
     if (find_key(settings, profile, &key, error) &&
-        profile_base_url(profile, settings->base_url, &base_url, error))
+        profile_base_url(profile, settings->base_url, &base_url, error) &&
+        profile_pairs_read(profile, &pairs, error))
         client = http_client_new(
             &(struct http_settings){
-                .wire = profile->wire,
-                .provider = profile->name,
+                .profile = profile,
                 .model = model,
                 .base_url = base_url.data,
+                .query = pairs.query.data,
+                .headers = (const char *const *)pairs.headers,
                 .key = key,
                 .connect_timeout_ms = settings->connect_timeout_ms,
                 .first_byte_timeout_ms = settings->first_byte_timeout_ms,
@@ -247,6 +268,7 @@ static struct client *server_client(const struct client_settings *settings,
                 .max_attempts = attempts_of(settings),
             },
             error);
+    profile_pairs_release(&pairs);
     text_release(&base_url);
     return client;
 }
@@ -254,7 +276,7 @@ static struct client *server_client(const struct client_settings *settings,
 struct client *client_new(const struct client_settings *settings, struct error *error)
 {
     const char *model = NULL;
-    const struct profile *profile = parse_model(settings->model, &model, error);
+    const struct profile *profile = parse_model(settings, &model, error);
     if (!profile)
         return NULL;
     if (strcmp(profile->name, "offline") == 0)

@@ -12,6 +12,7 @@
     X(global_init)                                                                                 \
     X(easy_init)                                                                                   \
     X(easy_setopt)                                                                                 \
+    X(easy_perform)                                                                                \
     X(easy_getinfo)                                                                                \
     X(easy_strerror)                                                                               \
     X(easy_reset)                                                                                  \

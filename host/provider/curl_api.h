@@ -15,6 +15,7 @@ struct curl_api {
     CURLcode (*global_init)(long);
     CURL *(*easy_init)(void);
     CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
+    CURLcode (*easy_perform)(CURL *);
     CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
     const char *(*easy_strerror)(CURLcode);
     void (*easy_reset)(CURL *);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "provider/gemini_part.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 
 struct wire_decoder {
@@ -246,10 +247,12 @@ static void decoder_end(struct wire_decoder *decoder)
 }
 
 const struct wire wire_gemini = {
+    .name = "gemini",
     .format = WIRE_GEMINI,
-    .path = "/models/",
-    .path_behind_model = ":streamGenerateContent?alt=sse",
+    .path = "/models/{model}:streamGenerateContent?alt=sse",
     .key_header = "x-goog-api-key: ",
+    .reduced_schemas = true,
+    .takes_name = gemini_takes_name,
     /* A request may have 20 MB. */
     .parts = {.no_gif = true, .images = 3000, .total_bytes = (size_t)14 << 20},
     .write = gemini_write,
@@ -258,4 +261,5 @@ const struct wire wire_gemini = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_gemini,
 };

@@ -13,9 +13,10 @@
 #include "base/json.h"
 #include "conversation/history.h"
 #include "provider/gemini_result.h"
-#include "provider/gemini_schema.h"
+#include "provider/wire_id.h"
 #include "provider/wire_walk.h"
 
+#define NAME_MAX_BYTES      64
 #define LEAST_BUDGET_TOKENS 512
 /* Documented for calls that another model made: they have no signature, and without one they are
  * refused. */
@@ -36,20 +37,33 @@ static bool begins_well(const char *name)
     return !*name || !strchr("0123456789-", *name);
 }
 
+static const char front[] = "functions.";
+
+bool gemini_takes_name(const char *name)
+{
+    return begins_well(name) || strlen(name) <= NAME_MAX_BYTES - strlen(front);
+}
+
+/* One that is too long with the front before it can only have been called by another provider's
+ * model. */
 void gemini_put_name(struct text *out, const char *name)
 {
-    static const char front[] = "functions.";
     if (!strncmp(name, front, strlen(front)) && !begins_well(name + strlen(front)))
         name += strlen(front);
     if (begins_well(name)) {
         wire_put_tool_name(out, name);
         return;
     }
-    struct text quoted = TEXT_INIT;
-    wire_put_tool_name(&quoted, name);
-    text_printf(out, "\"%s%s", front, quoted.length ? quoted.data + 1 : "");
-    out->failed |= quoted.failed;
-    text_release(&quoted);
+    struct text longer = TEXT_INIT;
+    if (gemini_takes_name(name)) {
+        wire_put_tool_name(&longer, name);
+        text_printf(out, "\"%s%s", front, longer.length ? longer.data + 1 : "");
+    } else {
+        text_printf(&longer, "functions_%s", name);
+        wire_put_tool_name(out, text_cstr(&longer));
+    }
+    out->failed |= longer.failed;
+    text_release(&longer);
 }
 
 /* ---- bytes of items ---- */
@@ -107,7 +121,7 @@ static void make_tool(const struct tool_definition *tool, struct text *out)
         wire_put_string(out, tool->description);
     }
     text_puts(out, ",\"parametersJsonSchema\":");
-    gemini_put_schema(tool->schema, out);
+    text_puts(out, tool->schema);
     text_putc(out, '}');
 }
 
@@ -318,7 +332,8 @@ static void put_thinking(const struct wire_writer *writer, const struct request_
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
     text_puts(body, ",\"generationConfig\":{\"candidateCount\":1");
     wire_put_integer(body, "maxOutputTokens", config->max_tokens);
@@ -358,17 +373,20 @@ static void put_head(struct contents *contents)
     contents->place.offset = writer->body->length;
 }
 
-bool gemini_write(struct text *body, const char *provider, const char *model,
+bool gemini_write(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct contents contents = {.writer = {body, WIRE_GEMINI, provider, model, request, &load}};
+    struct wire_ids ids = {0};
+    struct contents contents = {
+        .writer = {body, WIRE_GEMINI, profile, model, request, &load, &ids}};
     if (!wire_resume(&contents.writer, &contents.place))
         put_head(&contents);
     contents.role = (enum item_role)contents.place.state;
     put_contents(&contents);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&contents.writer, error))
         return false;
     wire_keep_start(&contents.writer, &contents.place);

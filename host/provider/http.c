@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "provider/aws_signer.h"
 #include "provider/curl_api.h"
 #include "provider/http_host.h"
 #include "provider/http_response.h"
@@ -12,15 +13,17 @@
 struct http_client {
     struct client client; /* first: ops get a pointer to it */
     const struct curl_api *api;
-    const struct wire *wire;
+    const struct profile *profile;
     CURLM *multi; /* holds the connection from one request to the next */
     CURL *easy;
     struct http_host host;
+    struct aws_signer *signer; /* or NULL: the key is in the host's headers, or none is needed */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
 
     struct text request_body;
+    struct curl_slist *signed_headers; /* of a request that is signed: all of them */
     char detail[CURL_ERROR_SIZE];
 
     /* Of the attempt at hand.  Between attempts the response has no stream: what a transfer that
@@ -99,6 +102,8 @@ static bool set_options(struct http_client *client)
     if (client->connect_timeout_ms > 0)
         set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->connect_timeout_ms);
     return http_host_apply(&client->host, easy) &&
+           (!client->signer ||
+            set(easy, CURLOPT_HTTPHEADER, client->signed_headers) == CURLE_OK) &&
            set(easy, CURLOPT_ERRORBUFFER, client->detail) == CURLE_OK &&
            set(easy, CURLOPT_POST, 1L) == CURLE_OK &&
            set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)client->request_body.length) ==
@@ -132,10 +137,29 @@ static bool write_request(struct http_client *client, const struct request *requ
     struct error error = ERROR_INIT;
     struct text *body = &client->request_body;
     text_reset(body);
-    if (!client->wire->write(body, client->client.provider, client->client.model, request, &error))
+    if (!client->profile->wire->write(body, client->profile, client->client.model, request, &error))
         stream_fail(client->response.stream, &error);
     else if (body->failed)
         http_response_fail_memory(&client->response);
+    return !http_response_has_failed(&client->response);
+}
+
+/* Each attempt anew: a signature is good for some minutes only. */
+static bool sign_request(struct http_client *client)
+{
+    struct error error = ERROR_INIT;
+    const struct aws_signed_request request = {.url = client->host.url.data,
+                                               .content_type = HTTP_CONTENT_TYPE,
+                                               .body = &client->request_body};
+    if (!client->signer)
+        return true;
+    http_headers_free(client->api, client->signed_headers);
+    client->signed_headers = NULL;
+    if (!http_host_copy_headers(&client->host, &client->signed_headers))
+        http_response_fail_memory(&client->response);
+    else if (!aws_signer_add(client->signer, &request, client->api, &client->signed_headers,
+                             &error))
+        stream_fail(client->response.stream, &error);
     return !http_response_has_failed(&client->response);
 }
 
@@ -147,8 +171,8 @@ static bool begin(struct http_client *client, const struct request *request, str
     client->detail[0] = '\0';
     client->sent_bytes = client->received_bytes = 0;
     client->moved_ms = clock_ms();
-    if (!http_response_begin(&client->response, client->wire, host_name(client), stream) ||
-        !write_request(client, request))
+    if (!http_response_begin(&client->response, client->profile->wire, host_name(client), stream) ||
+        !write_request(client, request) || !sign_request(client))
         return false;
     client->attached = set_options(client) &&
                        client->api->multi_add_handle(client->multi, client->easy) == CURLM_OK;
@@ -286,7 +310,8 @@ static void http_prepare(struct client *base, const struct request *request)
     struct error error;
     finish_previous(client); /* it still holds the body */
     text_reset(&client->request_body);
-    if (!client->wire->write(&client->request_body, base->provider, base->model, request, &error))
+    if (!client->profile->wire->write(&client->request_body, client->profile, base->model, request,
+                                      &error))
         log_debug("the request cannot be written: %s", error.message);
 }
 
@@ -301,6 +326,8 @@ static void http_free(struct client *base)
         api->easy_cleanup(client->easy);
     if (client->multi)
         api->multi_cleanup(client->multi);
+    http_headers_free(api, client->signed_headers);
+    aws_signer_free(client->signer);
     http_host_release(&client->host);
     text_release(&client->request_body);
     http_response_release(&client->response);
@@ -315,7 +342,7 @@ static const struct client_ops http_ops = {
 static bool find_host(struct http_client *client, const struct http_settings *settings)
 {
     struct text path = TEXT_INIT;
-    http_host_path(settings->wire, settings->model, &path);
+    http_host_path(settings->profile, settings->model, settings->query, &path);
     bool found =
         !path.failed && http_host_init(&client->host, settings->base_url, text_cstr(&path));
     text_release(&path);
@@ -325,13 +352,28 @@ static bool find_host(struct http_client *client, const struct http_settings *se
 static bool set_up(struct http_client *client, const struct http_settings *settings)
 {
     const struct curl_api *api = client->api;
-    client->client.provider = strdup(settings->provider);
+    client->client.provider = strdup(settings->profile->name);
     client->client.model = strdup(settings->model);
     client->multi = api->multi_init();
     client->easy = api->easy_init();
     return client->client.provider && client->client.model && client->multi && client->easy &&
            find_host(client, settings) &&
-           http_host_add_headers(&client->host, api, settings->wire, settings->key);
+           http_host_add_headers(&client->host, api, settings->profile, settings->headers,
+                                 settings->key);
+}
+
+/* A key needs no signature. */
+static bool find_signer(struct http_client *client, const struct http_settings *settings,
+                        struct error *error)
+{
+    const struct profile *profile = settings->profile;
+    if (settings->key || !profile->aws_service)
+        return true;
+    if (settings->query)
+        return error_set(error, ERROR_CONFIG,
+                         "requests to '%s' are signed, and cannot have a \"query\"", profile->name);
+    client->signer = aws_signer_new(profile->aws_service, error);
+    return client->signer != NULL;
 }
 
 struct client *http_client_new(const struct http_settings *settings, struct error *error)
@@ -346,12 +388,16 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     }
     client->client.ops = &http_ops;
     client->client.max_attempts = settings->max_attempts;
-    client->client.unsupported = settings->wire->unsupported;
+    client->client.unsupported = profile_unsupported(settings->profile);
     client->api = api;
-    client->wire = settings->wire;
+    client->profile = settings->profile;
     client->connect_timeout_ms = settings->connect_timeout_ms;
     client->first_byte_timeout_ms = settings->first_byte_timeout_ms;
     client->idle_timeout_ms = settings->idle_timeout_ms;
+    if (!find_signer(client, settings, error)) {
+        http_free(&client->client);
+        return NULL;
+    }
     if (set_up(client, settings))
         return &client->client;
     error_memory(error);

@@ -11,10 +11,11 @@
 #include "provider/provider.h"
 
 struct http_settings {
-    const struct wire *wire;
-    const char *provider;
+    const struct profile *profile; /* outlives the client */
     const char *model;
     const char *base_url;
+    const char *query;              /* behind the path, without '?', or NULL */
+    const char *const *headers;     /* beside the format's, NULL-terminated, or NULL */
     const char *key;   /* or NULL */
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
@@ -22,7 +23,7 @@ struct http_settings {
     unsigned max_attempts;
 };
 
-/* Copies its settings; the connection is kept for the next request. */
+/* Copies its other settings; the connection is kept for the next request. */
 struct client *http_client_new(const struct http_settings *settings, struct error *error);
 
 #endif

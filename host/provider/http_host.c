@@ -26,8 +26,7 @@ static bool is_loopback(const char *host)
     return strcasecmp(dot ? dot + 1 : name, "localhost") == 0;
 }
 
-/* As one segment of a path, whatever is in it. */
-static void put_segment(struct text *out, const char *name)
+void http_put_segment(struct text *out, const char *name)
 {
     for (; *name; name++)
         if (isalnum((unsigned char)*name) || strchr("-._~", *name))
@@ -36,13 +35,19 @@ static void put_segment(struct text *out, const char *name)
             text_printf(out, "%%%02X", (unsigned)(unsigned char)*name);
 }
 
-void http_host_path(const struct wire *wire, const char *model, struct text *out)
+void http_host_path(const struct profile *profile, const char *model, const char *query,
+                    struct text *out)
 {
-    text_puts(out, wire->path);
-    if (!wire->path_behind_model)
-        return;
-    put_segment(out, model);
-    text_puts(out, wire->path_behind_model);
+    static const char place[] = "{model}";
+    const char *path = profile->path ? profile->path : profile->wire->path;
+    const char *at;
+    for (; (at = strstr(path, place)); path = at + strlen(place)) {
+        text_append(out, path, (size_t)(at - path));
+        http_put_segment(out, model);
+    }
+    text_puts(out, path);
+    if (query)
+        text_printf(out, "%c%s", strchr(text_cstr(out), '?') ? '&' : '?', query);
 }
 
 static bool set_url(struct http_host *host, const char *base_url, const char *path)
@@ -86,17 +91,60 @@ static bool add_header(struct http_host *host, const char *name, const char *val
     return grown != NULL;
 }
 
-bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
-                           const struct wire *wire, const char *key)
+static bool has_header(const char *const *lines, const char *line)
 {
+    size_t length = strcspn(line, ":") + 1;
+    for (size_t i = 0; lines && lines[i]; i++)
+        if (strncasecmp(lines[i], line, length) == 0)
+            return true;
+    return false;
+}
+
+/* Those of `lines` that are not among `others`. */
+static bool add_headers(struct http_host *host, const char *const *lines, const char *const *others)
+{
+    bool added = true;
+    for (size_t i = 0; added && lines && lines[i]; i++)
+        if (!has_header(others, lines[i]))
+            added = add_header(host, lines[i], "");
+    return added;
+}
+
+bool http_host_add_headers(struct http_host *host, const struct curl_api *api,
+                           const struct profile *profile, const char *const *headers,
+                           const char *key)
+{
+    const struct wire *wire = profile->wire;
     host->api = api;
-    bool added = add_header(host, "Content-Type: ", "application/json") &&
-                 add_header(host, "Accept: ", "text/event-stream, application/json") &&
+    bool added = add_header(host, "Content-Type: ", HTTP_CONTENT_TYPE) &&
+                 add_header(host, "Accept: ",
+                            wire->open_message
+                                ? "application/vnd.amazon.eventstream, application/json"
+                                : "text/event-stream, application/json") &&
                  add_header(host, "Accept-Encoding: ", "identity") &&
                  add_header(host, "Expect:", "");
-    for (size_t i = 0; added && wire->headers && wire->headers[i]; i++)
-        added = add_header(host, wire->headers[i], "");
-    return added && (!key || add_header(host, wire->key_header, key));
+    return added && add_headers(host, wire->headers, headers) && add_headers(host, headers, NULL) &&
+           (!key ||
+            add_header(host, profile->key_header ? profile->key_header : wire->key_header, key));
+}
+
+bool http_host_copy_headers(const struct http_host *host, struct curl_slist **list)
+{
+    for (const struct curl_slist *line = host->headers; line; line = line->next) {
+        struct curl_slist *grown = host->api->slist_append(*list, line->data);
+        if (!grown)
+            return false;
+        *list = grown;
+    }
+    return true;
+}
+
+void http_headers_free(const struct curl_api *api, struct curl_slist *list)
+{
+    for (struct curl_slist *line = list; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    if (list)
+        api->slist_free_all(list);
 }
 
 bool http_host_apply(const struct http_host *host, CURL *easy)
@@ -116,8 +164,5 @@ void http_host_release(struct http_host *host)
     text_release(&host->name);
     text_release(&host->url);
     http_certificates_release(&host->certificates);
-    for (struct curl_slist *line = host->headers; line; line = line->next)
-        explicit_bzero(line->data, strlen(line->data)); /* one of them holds the key */
-    if (host->headers)
-        host->api->slist_free_all(host->headers);
+    http_headers_free(host->api, host->headers);
 }

@@ -40,10 +40,12 @@ void http_response_fail_memory(struct http_response *response)
 /* ---- bytes ---- */
 
 /* What the body is, from its first byte that is no blank and no byte order mark.  Those are
- * taken away. */
-static enum http_body sniff(struct text *text)
+ * taken away.  A message begins with a zero, and nothing else does. */
+static enum http_body sniff(const struct wire *wire, struct text *text)
 {
     size_t at = 0;
+    if (wire->open_message && !text->data[0])
+        return HTTP_BODY_MESSAGES;
     size_t head = text->length < MARK_SIZE ? text->length : MARK_SIZE;
     if (memcmp(text->data, MARK, head) == 0)
         at = head;
@@ -74,10 +76,31 @@ static void on_event(void *context, const char *data, size_t length)
         response->wire->decoder_event(response->decoder, data, length);
 }
 
+static void on_message(void *context, const struct event_stream_message *message)
+{
+    struct http_response *response = context;
+    if (response->stream->ended)
+        return;
+    text_reset(&response->event);
+    response->wire->open_message(message, response->stream, &response->event);
+    if (response->event.failed)
+        http_response_fail_memory(response);
+    else if (response->event.length)
+        on_event(response, response->event.data, response->event.length);
+}
+
+static bool is_cut(const struct http_response *response)
+{
+    return response->body == HTTP_BODY_EVENTS || response->body == HTTP_BODY_MESSAGES;
+}
+
+/* Of a body that is cut into events. */
 static void feed(struct http_response *response, const char *data, size_t length)
 {
     struct error error = ERROR_INIT;
-    if (!sse_feed(&response->sse, data, length, &error))
+    if (!(response->body == HTTP_BODY_EVENTS
+              ? sse_feed(&response->sse, data, length, &error)
+              : event_stream_feed(&response->messages, data, length, &error)))
         stream_fail(response->stream, &error);
 }
 
@@ -107,15 +130,15 @@ void http_response_receive(struct http_response *response, int status, const cha
         return;
     if (response->body == HTTP_BODY_UNKNOWN && status >= 300)
         response->body = HTTP_BODY_ERROR;
-    if (response->body == HTTP_BODY_EVENTS) {
+    if (is_cut(response)) {
         feed(response, data, length);
         return;
     }
     collect(response, data, length);
     if (response->body != HTTP_BODY_UNKNOWN || response->received.failed)
         return;
-    response->body = sniff(&response->received);
-    if (response->body == HTTP_BODY_EVENTS) {
+    response->body = sniff(response->wire, &response->received);
+    if (is_cut(response)) {
         feed(response, response->received.data, response->received.length);
         text_reset(&response->received);
     }
@@ -138,6 +161,7 @@ bool http_response_begin(struct http_response *response, const struct wire *wire
     response->stream = stream;
     response->body = HTTP_BODY_UNKNOWN;
     sse_init(&response->sse, on_event, response);
+    event_stream_init(&response->messages, on_message, response);
     response->decoder = wire->decoder_new(stream);
     if (!response->decoder)
         http_response_fail_memory(response);
@@ -153,6 +177,8 @@ static void complete(struct http_response *response)
         if (!response->stream->ended && !sse_end(&response->sse, &error))
             stream_fail(response->stream, &error);
         break;
+    case HTTP_BODY_MESSAGES:
+        break; /* one that is not whole is none */
     case HTTP_BODY_DOCUMENT:
         response->wire->decoder_whole(response->decoder, received->data, received->length);
         break;
@@ -181,6 +207,8 @@ void http_response_conclude(struct http_response *response, int status,
         return;
     }
     http_error_from_status(&error, response->host, status, hints, &response->received);
+    if (response->wire->advise)
+        response->wire->advise(&error);
     stream_fail(response->stream, &error);
 }
 
@@ -191,6 +219,7 @@ void http_response_end(struct http_response *response)
         response->wire->decoder_free(response->decoder);
     response->decoder = NULL;
     sse_release(&response->sse);
+    event_stream_release(&response->messages);
     secret_redact_buffer(error->message, sizeof(error->message));
     stream_finish(response->stream);
     response->stream = NULL;
@@ -199,4 +228,5 @@ void http_response_end(struct http_response *response)
 void http_response_release(struct http_response *response)
 {
     text_release(&response->received);
+    text_release(&response->event);
 }

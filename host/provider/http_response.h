@@ -8,6 +8,7 @@
 #ifndef PROVIDER_HTTP_RESPONSE_H
 #define PROVIDER_HTTP_RESPONSE_H
 
+#include "provider/event_stream.h"
 #include "provider/http_error.h"
 #include "provider/provider.h"
 #include "provider/sse.h"
@@ -15,6 +16,7 @@
 enum http_body {
     HTTP_BODY_UNKNOWN,
     HTTP_BODY_EVENTS,
+    HTTP_BODY_MESSAGES, /* of an event stream of Amazon's */
     HTTP_BODY_DOCUMENT,
     HTTP_BODY_PAGE,
     HTTP_BODY_ERROR
@@ -26,6 +28,8 @@ struct http_response {
     struct stream *stream; /* NULL between two responses */
     struct wire_decoder *decoder;
     struct sse sse;
+    struct event_stream messages;
+    struct text event; /* that was in the last one */
     enum http_body body;
     struct text received; /* of a body that is not cut into events */
 };

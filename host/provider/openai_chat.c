@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "provider/chat_calls.h"
+#include "provider/models.h"
 #include "provider/wire_read.h"
 
 struct wire_decoder {
@@ -337,6 +338,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const unsupported[] = {"top_k", NULL};
 
 const struct wire wire_openai_chat = {
+    .name = "openai-chat",
     .format = WIRE_OPENAI_CHAT,
     .path = "/chat/completions",
     .key_header = "Authorization: Bearer ",
@@ -349,4 +351,5 @@ const struct wire wire_openai_chat = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_openai,
 };

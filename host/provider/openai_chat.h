@@ -5,7 +5,7 @@
 #include "provider/provider.h"
 
 /* See struct wire. */
-bool openai_chat_write(struct text *body, const char *provider, const char *model,
+bool openai_chat_write(struct text *body, const struct profile *profile, const char *model,
                        const struct request *request, struct error *error);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "conversation/history.h"
 #include "conversation/item_view.h"
+#include "provider/wire_id.h"
 #include "provider/wire_parts.h"
 #include "provider/wire_walk.h"
 
@@ -252,13 +253,6 @@ static void put_outputs(const struct wire_writer *writer, const struct group *gr
         send_parts(writer, group, from);
 }
 
-/* These want their reasoning back and refuse a message without the field (FAULTS 80). */
-static bool wants_reasoning(const char *provider)
-{
-    return !strcmp(provider, "deepseek") || !strcmp(provider, "kimi") ||
-           !strcmp(provider, "moonshot");
-}
-
 static bool has_readable_text(const struct wire_writer *writer, const struct group *group)
 {
     for (size_t i = group->from; i < group->to; i++) {
@@ -283,8 +277,8 @@ static bool put_group(const struct wire_writer *writer, const struct group *grou
         put_joined(writer, group, ITEM_MESSAGE, make_text);
     else
         text_puts(body, "null");
-    if (wants_reasoning(writer->provider)) {
-        text_puts(body, ",\"reasoning_content\":");
+    if (writer->profile->reasoning_field) { /* a message without it is refused (FAULTS 80) */
+        text_printf(body, ",\"%s\":", writer->profile->reasoning_field);
         put_joined(writer, group, ITEM_REASONING, make_reasoning);
     }
     if (group->has_call)
@@ -355,12 +349,14 @@ static void put_head(const struct wire_writer *writer, struct wire_place *place)
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     struct text *body = writer->body;
-    bool is_openai = !strcmp(writer->provider, "openai");
-    wire_put_integer(body, is_openai ? "max_completion_tokens" : "max_tokens", config->max_tokens);
+    const char *most = writer->profile->max_tokens_field;
+    wire_put_integer(body, most ? most : "max_tokens", config->max_tokens);
     wire_put_real(body, "temperature", config->temperature);
     wire_put_real(body, "top_p", config->top_p);
+    wire_put_integer(body, "top_k", config->top_k); /* of servers that have made a place for it */
     wire_put_strings(body, "stop", config->stop);
     if (config->reasoning) {
         text_puts(body, ",\"reasoning_effort\":");
@@ -372,25 +368,29 @@ static void put_settings(const struct wire_writer *writer)
 static void put_cache_key(const struct wire_writer *writer)
 {
     const struct request_prefix *prefix = writer->request->prefix;
-    if (prefix && !strcmp(writer->provider, "openai"))
+    if (prefix && writer->profile->takes_cache_key)
         text_printf(writer->body, ",\"prompt_cache_key\":\"%.32s\"", prefix->sha256);
 }
 
-bool openai_chat_write(struct text *body, const char *provider, const char *model,
+bool openai_chat_write(struct text *body, const struct profile *profile, const char *model,
                        const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct wire_writer writer = {body, WIRE_OPENAI_CHAT, provider, model, request, &load};
+    struct wire_ids ids = {0};
+    struct wire_writer writer = {body, WIRE_OPENAI_CHAT, profile, model, request, &load, &ids};
     struct wire_place place;
     if (!wire_resume(&writer, &place))
         put_head(&writer, &place);
     put_messages(&writer, &place);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&writer, error))
         return false;
     wire_keep_start(&writer, &place);
-    text_puts(body, "],\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+    text_puts(body, "],\"stream\":true");
+    if (!profile->no_stream_options)
+        text_puts(body, ",\"stream_options\":{\"include_usage\":true}");
     put_settings(&writer);
     put_cache_key(&writer);
     text_putc(body, '}');

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "provider/models.h"
 #include "provider/responses_item.h"
 #include "provider/wire_read.h"
 
@@ -479,6 +480,7 @@ static void decoder_end(struct wire_decoder *decoder)
 static const char *const unsupported[] = {"top_k", "stop", NULL};
 
 const struct wire wire_openai_responses = {
+    .name = "openai-responses",
     .format = WIRE_OPENAI_RESPONSES,
     .path = "/responses",
     .key_header = "Authorization: Bearer ",
@@ -491,4 +493,5 @@ const struct wire wire_openai_responses = {
     .decoder_whole = decoder_whole,
     .decoder_end = decoder_end,
     .decoder_free = decoder_free,
+    .models = &models_openai,
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "conversation/history.h"
+#include "provider/wire_id.h"
 #include "provider/wire_parts.h"
 #include "provider/wire_walk.h"
 
@@ -275,7 +276,8 @@ static bool may_reason(const char *model)
 
 static void put_settings(const struct wire_writer *writer)
 {
-    const struct request_config *config = wire_config(writer);
+    const struct request_config settings = wire_config(writer);
+    const struct request_config *config = &settings;
     const struct request_prefix *prefix = writer->request->prefix;
     struct text *body = writer->body;
     if (may_reason(writer->model))
@@ -292,17 +294,20 @@ static void put_settings(const struct wire_writer *writer)
         text_printf(body, ",\"prompt_cache_key\":\"%.32s\"", prefix->sha256);
 }
 
-bool openai_responses_write(struct text *body, const char *provider, const char *model,
+bool openai_responses_write(struct text *body, const struct profile *profile, const char *model,
                             const struct request *request, struct error *error)
 {
     if (!request->paired && !history_check(request->items, request->item_count, error))
         return false;
     struct part_load load = {0};
-    struct items items = {.writer = {body, WIRE_OPENAI_RESPONSES, provider, model, request, &load}};
+    struct wire_ids ids = {0};
+    struct items items = {
+        .writer = {body, WIRE_OPENAI_RESPONSES, profile, model, request, &load, &ids}};
     if (!wire_resume(&items.writer, &items.place))
         put_head(&items);
     items.is_begun = items.place.state;
     put_items(&items);
+    wire_ids_release(&ids);
     if (!wire_take_prefix(&items.writer, error))
         return false;
     wire_keep_start(&items.writer, &items.place);

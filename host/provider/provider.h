@@ -32,6 +32,7 @@ struct toolset {
     struct tool_definition *items; /* borrowed strings: they live as long as the set */
     size_t count;
     struct bytes wire[WIRE_COUNT];
+    bool is_reduced[WIRE_COUNT]; /* how their schemas are in these bytes */
 };
 void toolset_release(struct toolset *tools);
 
@@ -141,17 +142,24 @@ void client_free(struct client *client); /* NULL is fine */
 /* ---- how servers are spoken to ---- */
 
 struct wire_decoder;
+struct wire_models;
+struct profile;
+struct event_stream_message;
 
 struct wire {
+    const char *name; /* "openai-chat", as the configuration calls it */
     enum wire_format format;
-    const char *path;               /* "/chat/completions" behind the base URL */
-    const char *path_behind_model;  /* NULL: the model is in the body, else it ends `path` */
+    const char *path;               /* "/chat/completions" behind the base URL; "{model}" is it */
     const char *const *headers;     /* fixed ones, NULL-terminated */
     const char *key_header;         /* "Authorization: Bearer " or "x-api-key: " */
     const char *const *unsupported; /* settings that it has no place for, NULL-terminated, or NULL */
+    bool (*takes_name)(const char *name); /* NULL: every tool can be called; one that cannot is
+                                           * left out, with a warning */
+    bool reduced_schemas;           /* of tools: in the few words of schema_reduce.h */
     struct part_rules parts;        /* its limits; what is taken depends on provider and model */
+    const struct wire_models *models; /* how a server is asked which there are (models.h) */
     /* The request's body. */
-    bool (*write)(struct text *body, const char *provider, const char *model,
+    bool (*write)(struct text *body, const struct profile *profile, const char *model,
                   const struct request *request, struct error *error);
     /* Reads one response.  `event` gets the data of one event, `whole` a body that is one
      * JSON document; both tell `stream` what they understood. */
@@ -161,29 +169,70 @@ struct wire {
     /* Before stream_finish(): what only the end of the bytes makes certain. */
     void (*decoder_end)(struct wire_decoder *decoder);
     void (*decoder_free)(struct wire_decoder *decoder);
+    /* Where events come as messages of an event_stream.h, or NULL: appends the data of the event
+     * that is in one, or nothing.  One that tells of an error fails the stream. */
+    void (*open_message)(const struct event_stream_message *message, struct stream *stream,
+                         struct text *event);
+    /* Adds to an error that the server told what can be done about it; or NULL. */
+    void (*advise)(struct error *error);
 };
 
 extern const struct wire wire_openai_chat;
 extern const struct wire wire_anthropic;
+extern const struct wire wire_bedrock;
 extern const struct wire wire_openai_responses;
 extern const struct wire wire_gemini;
 
 /* ---- which there are ---- */
 
+/* A header, or a part of a query. */
+struct profile_pair {
+    const char *name;   /* NULL ends a list */
+    const char *value;  /* or NULL: */
+    const json_t *from; /* {"env": …}, {"file": …} or {"command": …} of the user's file */
+};
+
+/*
+ * What is to be known of a server; all zero but for name and wire is the format as it stands.
+ * Those that are built in are a table (profile_table.c), a user's come from the configuration
+ * (profiles.h).
+ */
 struct profile {
     const char *name;          /* "anthropic" */
     const struct wire *wire;   /* NULL: script, offline */
-    const char *base_url;      /* default */
+    const char *like;          /* a user's: the one that it started from; NULL: built in, or
+                                * started from a format */
+    bool is_own;               /* a user's, or one that is built in and a user changed */
+    const char *base_url;      /* default, "{region}" is Amazon's; NULL: must be named */
     const char *base_url_env;  /* "ANTHROPIC_BASE_URL", or NULL */
-    const char *base_url_suffix; /* what the variable leaves out: "/v1", or "" */
+    const char *base_url_suffix; /* what the variable leaves out: "/v1", or NULL */
     const char *key_env;       /* NULL: needs no key */
     const char *key_env_too;   /* looked at when that is not set, or NULL */
+    const char *key_from;      /* "file", "command": the configuration says which; or NULL */
+    bool key_is_optional;      /* it is sent if it is there */
+    const char *aws_service;   /* without a key requests are signed for it (aws_signer.h), or NULL */
     const char *default_model; /* NULL: must be named */
     const char *summary;       /* one line for `mortise providers` */
     unsigned takes;            /* PART_TAKES_… by models that take images at all … */
     const char *const *seeing; /* … which are these, as far as is known: patterns, the first that
                                 * fits decides, '!' before one says no; NULL-terminated, or NULL */
     unsigned takes_if_told;    /* beside `takes`, of IMAGES_ON: not every server of the kind does */
+    bool is_tried;             /* where no model is named and no key is set (local_server.h) */
+
+    /* ---- how it is asked ---- */
+    const char *path;           /* NULL: the wire's */
+    const char *key_header;     /* "api-key: "; NULL: the wire's */
+    const struct profile_pair *query;   /* behind the path, or NULL */
+    const struct profile_pair *headers; /* beside the wire's, or NULL */
+
+    /* ---- what it does its own way ---- */
+    const char *const *unsupported;  /* NULL: the wire's */
+    const char *max_tokens_field;    /* chat; NULL: "max_tokens" */
+    const char *reasoning_field;     /* chat: reasoning goes back in it; NULL: it does not */
+    bool strict_ids;                 /* calls have ids of nine letters and digits */
+    bool takes_cache_key;            /* chat: "prompt_cache_key" */
+    bool no_stream_options;          /* chat: it does not know them, so it tells no usage */
+    bool reduced_schemas;            /* of tools, also where the format has them whole */
 };
 
 /* Whether images and PDFs are sent: as far as is known of the model, or as the user says. */
@@ -191,16 +240,27 @@ enum images_choice { IMAGES_AUTO, IMAGES_ON, IMAGES_OFF };
 struct part_rules profile_part_rules(const struct profile *profile, const char *model,
                                      enum images_choice images);
 
+/* The settings that it has no place for: NULL-terminated, or NULL. */
+const char *const *profile_unsupported(const struct profile *profile);
+
+/* Of those that are built in. */
 const struct profile *profile_find(const char *name, size_t length);
 const struct profile *profile_at(size_t index); /* NULL beyond the last */
 /* The key in the environment, or NULL; *from (or NULL) becomes the name of its variable. */
 const char *profile_key(const struct profile *profile, const char **from);
+/* What is sent: `given`, else the one in the environment, once it is known to be one and no place
+ * that shows it will.  NULL where there is none; *from as above.  False with *error. */
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error);
 /* Where `wire->path` is put behind: from `given`, else the profile's variable, else its default.
  * Without a slash at its end; false (kind config) names what is wrong with which. */
 bool profile_base_url(const struct profile *profile, const char *given, struct text *out,
                       struct error *error);
 
+struct profiles;
+
 struct client_settings {
+    const struct profiles *profiles; /* outlive the client; NULL: those that are built in */
     const char *model;         /* "PROVIDER/MODEL" */
     const char *base_url;      /* or NULL: from the profile and its variable */
     const char *key;           /* or NULL: from the profile's variable */

@@ -41,6 +41,15 @@ static const struct {
     {"too_many_requests", {ERROR_RATE_LIMIT, true}},
     {"RESOURCE_EXHAUSTED", {ERROR_RATE_LIMIT, true}},
     {"ThrottlingException", {ERROR_RATE_LIMIT, true}},
+    {"ServiceQuotaExceededException", {ERROR_RATE_LIMIT, false}},
+    {"AccessDeniedException", {ERROR_AUTH, false}},
+    {"ModelTimeoutException", {ERROR_TIMEOUT, true}},
+    {"ModelErrorException", {ERROR_SERVER, true}},
+    {"ModelStreamErrorException", {ERROR_SERVER, true}},
+    {"InternalServerException", {ERROR_SERVER, true}},
+    {"ServiceUnavailableException", {ERROR_SERVER, true}},
+    {"ModelNotReadyException", {ERROR_SERVER, true}},
+    {"ValidationException", {ERROR_BAD_REQUEST, false}},
     {"timeout_error", {ERROR_TIMEOUT, true}},
     {"request_timeout", {ERROR_TIMEOUT, true}},
     {"DEADLINE_EXCEEDED", {ERROR_TIMEOUT, true}},
@@ -136,6 +145,7 @@ static struct wire_verdict verdict_of_status(int status)
     case 504:
         return (struct wire_verdict){ERROR_TIMEOUT, true};
     case 409:
+    case 424: /* a model behind the server failed */
     case 425:
         return (struct wire_verdict){ERROR_SERVER, true};
     case 413:

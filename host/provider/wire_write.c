@@ -1,13 +1,15 @@
 #include "provider/wire_write.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/json.h"
-
-#define ID_MAX_BYTES   64
-#define NAME_MAX_BYTES 64
+#include "base/log.h"
+#include "provider/schema_reduce.h"
+#include "provider/schema_top.h"
+#include "provider/wire_id.h"
 
 /* ---- bytes that are kept ---- */
 
@@ -34,6 +36,32 @@ void wire_put_item(const struct wire_writer *writer, struct item *item,
     keep(writer, place, &made);
 }
 
+/* A server refuses a request with all its tools for one that it cannot read (FAULTS 115). */
+static bool takes(const struct wire_writer *writer, const struct tool_definition *tool)
+{
+    const struct profile *profile = writer->profile;
+    bool taken = !profile->wire->takes_name || profile->wire->takes_name(tool->name);
+    if (!taken)
+        log_warning("tool '%s' is not offered: %s takes no such name; give it another one with "
+                    "\"rename\" in its plugin's section",
+                    tool->name, profile->name);
+    return taken;
+}
+
+/* With its schema as the server takes it. */
+static void make_tool(const struct tool_definition *tool, bool is_reduced,
+                      void (*make)(const struct tool_definition *tool, struct text *out),
+                      struct text *out)
+{
+    struct text schema = TEXT_INIT;
+    struct tool_definition told = *tool;
+    (is_reduced ? schema_put_reduced : schema_put_top)(tool->schema, &schema);
+    told.schema = text_cstr(&schema);
+    make(&told, out);
+    out->failed |= schema.failed;
+    text_release(&schema);
+}
+
 void wire_put_tools_within(const struct wire_writer *writer, const char *open,
                            void (*make)(const struct tool_definition *tool, struct text *out),
                            const char *close)
@@ -42,16 +70,22 @@ void wire_put_tools_within(const struct wire_writer *writer, const char *open,
     if (!tools || !tools->count)
         return;
     struct bytes *place = &tools->wire[writer->format];
-    if (place->data) {
+    bool is_reduced = writer->profile->wire->reduced_schemas || writer->profile->reduced_schemas;
+    if (place->data && tools->is_reduced[writer->format] == is_reduced) {
         text_append(writer->body, place->data, place->length);
         return;
     }
+    free(place->data);
+    *place = (struct bytes){0};
+    tools->is_reduced[writer->format] = is_reduced;
     struct text made = TEXT_INIT;
     text_puts(&made, open);
+    size_t empty = made.length;
     for (size_t i = 0; i < tools->count; i++) {
-        if (i)
-            text_putc(&made, ',');
-        make(&tools->items[i], &made);
+        if (!takes(writer, &tools->items[i]))
+            continue;
+        text_puts(&made, made.length > empty ? "," : "");
+        make_tool(&tools->items[i], is_reduced, make, &made);
     }
     text_puts(&made, close);
     keep(writer, place, &made);
@@ -136,18 +170,18 @@ size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t r
     struct item *const *items = writer->request->items;
     const struct origin *origin = items[at]->origin;
     if (!origin || origin->verbatim.length <= strlen("[]") ||
-        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->provider) ||
+        strcmp(origin->model, writer->model) || strcmp(origin->provider, writer->profile->name) ||
         (at > 0 && items[at - 1]->origin == origin))
         return 0;
     size_t count = 0;
-    while (at + count < run_end && items[at + count]->origin == origin)
+    while (at + count < run_end && items[at + count]->origin == origin &&
+           (items[at + count]->kind != ITEM_CALL || wire_keeps_id(writer, items[at + count])))
         count++;
     return count == origin->item_count ? count : 0;
 }
 
 void wire_put_tool(struct text *out, const struct tool_definition *tool, const char *schema_key)
 {
-    static const char anything[] = "{\"type\":\"object\",\"properties\":{}}";
     text_puts(out, "\"name\":");
     wire_put_string(out, tool->name);
     if (tool->description && *tool->description) {
@@ -155,13 +189,29 @@ void wire_put_tool(struct text *out, const struct tool_definition *tool, const c
         wire_put_string(out, tool->description);
     }
     text_printf(out, ",\"%s\":", schema_key);
-    text_puts(out, tool->schema && *tool->schema ? tool->schema : anything);
+    text_puts(out, tool->schema);
 }
 
-const struct request_config *wire_config(const struct wire_writer *writer)
+struct request_config wire_config(const struct wire_writer *writer)
 {
-    static const struct request_config unset = REQUEST_CONFIG_INIT;
-    return writer->request->config ? writer->request->config : &unset;
+    const struct request_config unset = REQUEST_CONFIG_INIT;
+    const char *const *left_out = profile_unsupported(writer->profile);
+    struct request_config config = writer->request->config ? *writer->request->config : unset;
+    for (; left_out && *left_out; left_out++) {
+        if (!strcmp(*left_out, "max_tokens"))
+            config.max_tokens = unset.max_tokens;
+        else if (!strcmp(*left_out, "temperature"))
+            config.temperature = unset.temperature;
+        else if (!strcmp(*left_out, "top_p"))
+            config.top_p = unset.top_p;
+        else if (!strcmp(*left_out, "top_k"))
+            config.top_k = unset.top_k;
+        else if (!strcmp(*left_out, "stop"))
+            config.stop = unset.stop;
+        else if (!strcmp(*left_out, "reasoning"))
+            config.reasoning = unset.reasoning;
+    }
+    return config;
 }
 
 /* ---- values ---- */
@@ -237,77 +287,6 @@ void wire_put_object_string(struct text *out, const char *data, size_t length)
     text_json_string(out, text_cstr(&object), object.length);
     out->failed |= object.failed;
     text_release(&object);
-}
-
-/* ---- ids and names ---- */
-
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
-static size_t plain_length(const char *string)
-{
-    size_t length = 0;
-    while (is_plain(string[length]))
-        length++;
-    return length;
-}
-
-/* FNV-1a: the same in every process, unlike the tables' hash. */
-static uint64_t fingerprint(const char *string)
-{
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
-    for (; *string; string++)
-        hash = (hash ^ (unsigned char)*string) * UINT64_C(0x100000001B3);
-    return hash;
-}
-
-/* Mistral takes ids of nine letters and digits and no others. */
-static bool is_strict(const struct wire_writer *writer)
-{
-    return !strcmp(writer->provider, "mistral");
-}
-
-static bool is_accepted(const struct wire_writer *writer, const char *id)
-{
-    size_t length = plain_length(id);
-    if (!length || id[length] || length > ID_MAX_BYTES)
-        return false;
-    return !is_strict(writer) || (length == 9 && !strpbrk(id, "_-"));
-}
-
-/* Whether the provider of this request gave the id itself (Kimi's look like "functions.f:0"
- * and have to come back so). */
-static bool is_own(const struct wire_writer *writer, const struct item *call)
-{
-    return call->origin && !strcmp(call->origin->provider, writer->provider);
-}
-
-void wire_put_call_id(const struct wire_writer *writer, const struct item *call)
-{
-    static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const char *id = call->call_id;
-    if (is_accepted(writer, id) || (!is_strict(writer) && is_own(writer, call))) {
-        wire_put_string(writer->body, id);
-        return;
-    }
-    uint64_t hash = fingerprint(id);
-    char made[10] = "";
-    for (size_t i = 0; i < 9; i++, hash /= 62)
-        made[i] = letters[hash % 62];
-    text_printf(writer->body, "\"%s%s\"", is_strict(writer) ? "" : "call_", made);
-}
-
-void wire_put_tool_name(struct text *out, const char *name)
-{
-    text_putc(out, '"');
-    size_t length = 0;
-    for (; name[length] && length < NAME_MAX_BYTES; length++)
-        text_putc(out, is_plain(name[length]) ? name[length] : '_');
-    text_puts(out, length ? "\"" : "unnamed\"");
 }
 
 /* ---- items ---- */

@@ -13,21 +13,24 @@
 #include "provider/provider.h"
 
 struct part_load;
+struct wire_ids;
 
 /* One request that is being written; `body` fails when there is no memory. */
 struct wire_writer {
     struct text *body;
     enum wire_format format;
-    const char *provider;
+    const struct profile *profile;
     const char *model;
     const struct request *request;
     struct part_load *load; /* wire_parts.h; all zero at the beginning */
+    struct wire_ids *ids;   /* wire_id.h; the same */
 };
 
 /* Appends the item's bytes in the writer's format, made by `make` at the first need. */
 void wire_put_item(const struct wire_writer *writer, struct item *item,
                    void (*make)(const struct item *item, struct text *out));
-/* The same for the tools, as ,"tools":[…]; nothing without tools. */
+/* The same for the tools, as ,"tools":[…]; nothing without tools.  `make` gets each with its
+ * schema as the server takes it. */
 void wire_put_tools(const struct wire_writer *writer,
                     void (*make)(const struct tool_definition *tool, struct text *out));
 
@@ -62,8 +65,9 @@ size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t r
 /* "name":…,"description":…,"SCHEMA_KEY":…, as most formats have them. */
 void wire_put_tool(struct text *out, const struct tool_definition *tool, const char *schema_key);
 
-/* The request's settings; all unset when it has none. */
-const struct request_config *wire_config(const struct wire_writer *writer);
+/* The request's settings without those that the provider has no place for; all unset when it has
+ * none. */
+struct request_config wire_config(const struct wire_writer *writer);
 
 /* A string with quotes. */
 void wire_put_string(struct text *out, const char *string);
@@ -73,9 +77,10 @@ void wire_put_real(struct text *out, const char *key, double value);
 void wire_put_strings(struct text *out, const char *key, const char *const *strings);
 
 /* The id of a call, quoted, as this provider accepts it: the same for the call and its result,
- * and unchanged for the provider that gave it. */
+ * unchanged for the provider that gave it, and no other call's of the request (wire_id.h). */
 void wire_put_call_id(const struct wire_writer *writer, const struct item *call);
-/* Quoted; a model may have invented the name, with any characters in it. */
+/* Quoted, 1 to 64 of A-Z a-z 0-9 _ -: a model may have invented the name, with any characters in
+ * it.  Two names stay two. */
 void wire_put_tool_name(struct text *out, const char *name);
 /* The text when it is a JSON object, else {}.  Escapes of lone surrogates become U+FFFD. */
 void wire_put_object(struct text *out, const char *data, size_t length);

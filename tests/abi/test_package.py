@@ -148,6 +148,14 @@ class Package(unittest.TestCase):
         result = self.play(long, plugin)
         self.assertEqual(result["error"]["code"], f"{name}.too_long", result)
 
+    def test_completions(self):
+        """Where the shells look, and what the binary prints."""
+        for shell, path in (("bash", "bash-completion/completions/mortise"),
+                            ("zsh", "zsh/site-functions/_mortise"),
+                            ("fish", "fish/vendor_completions.d/mortise.fish")):
+            installed = (self.prefix / "share" / path).read_text()
+            self.assertEqual(installed, self.run_("mortise", "completion", shell))
+
     def test_tool(self):
         self.check_tool(self.make("tool", "repeat"), "repeat")
 

@@ -53,7 +53,7 @@ static struct registry *make_registry(void)
 
 struct model {
     struct client client; /* first */
-    const struct wire *wire;
+    const struct profile *profile;
     struct text body;
     unsigned turn;
     int64_t cpu_ns[TURNS + 1]; /* when request i was written */
@@ -76,7 +76,7 @@ static void attempt(struct client *client, const struct request *request, struct
     (void)cancel;
     (void)deadline_ms;
     text_reset(&model->body);
-    if (!model->wire->write(&model->body, client->provider, client->model, request, &error))
+    if (!model->profile->wire->write(&model->body, model->profile, client->model, request, &error))
         stream_fail(stream, &error);
     model->bytes[model->turn] = model->body.length;
     model->cpu_ns[model->turn] = cpu_ns();
@@ -170,11 +170,12 @@ int main(int argc, char **argv)
     bool anthropic = argc > 1 && strcmp(argv[1], "anthropic") == 0;
     unsigned long sessions = argc > 2 ? strtoul(argv[2], NULL, 10) : 20;
     static const struct client_ops ops = {.attempt = attempt, .free = free_nothing};
+    const char *named = anthropic ? "anthropic" : "openai";
     char provider[16], name[] = "m1";
-    snprintf(provider, sizeof(provider), "%s", anthropic ? "anthropic" : "openai");
+    snprintf(provider, sizeof(provider), "%s", named);
     model.client =
         (struct client){.ops = &ops, .provider = provider, .model = name, .max_attempts = 1};
-    model.wire = anthropic ? &wire_anthropic : &wire_openai_chat;
+    model.profile = profile_find(named, strlen(named));
     struct registry *registry = make_registry();
     struct pool *pool = pool_new(4);
     if (!pool || sessions < 1 || sessions > MOST_SESSIONS)

@@ -25,6 +25,8 @@ import unittest
 SKIPPED = 77  # the exit code that CTest shows as "skipped"
 SECONDS = 30  # after which a process hangs; sanitizers are slow
 
+NOBODY = "127.0.0.1:1"  # nobody listens there
+
 options = None  # what CMake told: mortise, fixtures, source, fail_malloc
 
 
@@ -102,6 +104,7 @@ class Case(unittest.TestCase):
         kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS")
         env = {name: os.environ[name] for name in kept if name in os.environ}
         env.update(HOME=self.home, LC_ALL="C.UTF-8")
+        env.update(OLLAMA_HOST=NOBODY, LLAMACPP_HOST=NOBODY)  # what this machine has is no matter
         env.update(extra or {})
         # Without this LeakSanitizer (GCC 12) takes a block of thread-local storage that happens to
         # begin at a certain place in its page for one of an older glibc, and crashes.
@@ -287,14 +290,17 @@ def gemini_reply(text=None, calls=(), finish=None):
 class Server(http.server.ThreadingHTTPServer):
     """Answers request n with reply n, in pieces, and keeps what it was asked.
 
-    A reply is bytes, or a function that makes them of the request's body.
+    A reply is bytes, or a function that makes them of the request's body.  What a GET of a path
+    gets is in `pages`: bytes, or what becomes JSON, or a status and that.
     """
 
     daemon_threads = True
 
-    def __init__(self, *replies):
+    def __init__(self, *replies, pages=None):
         super().__init__(("127.0.0.1", 0), Answerer)
         self.replies = list(replies)
+        self.pages = pages or {}
+        self.gets = []  # each: path, headers
         self.requests = []  # each: path, headers, body (parsed), raw (bytes)
         self.lock = threading.Lock()
 
@@ -310,8 +316,12 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a client that goes away is no matter here
 
     @property
+    def host(self):
+        return f"127.0.0.1:{self.server_address[1]}"
+
+    @property
     def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"http://{self.host}"
 
     @property
     def bodies(self):
@@ -324,11 +334,22 @@ class Answerer(http.server.BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
+    def do_GET(self):
+        self.server.gets.append((self.path, dict(self.headers)))
+        page = self.server.pages.get(self.path, (404, {"error": {"message": "no such page"}}))
+        status, page = page if isinstance(page, tuple) else (200, page)
+        body = page if isinstance(page, bytes) else json.dumps(page).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def do_POST(self):
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         server = self.server
         with server.lock:
-            server.requests.append({"path": self.path, "headers": dict(self.headers),
+            server.requests.append({"path": self.path, "headers": self.headers,
                                     "raw": raw, "body": json.loads(raw)})
             number = len(server.requests)
         if number > len(server.replies):

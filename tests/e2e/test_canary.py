@@ -98,10 +98,6 @@ class Case(e2e.Case):
         if option not in self.mortise("--help").out:
             self.skipTest(f"there is no {option}")
 
-    def need_provider(self, name):
-        if name not in self.mortise("providers").out:
-            self.skipTest(f"there is no provider '{name}'")
-
     def assert_hidden(self, values, what, data):
         for value in values:
             for form in forms(value):
@@ -187,6 +183,19 @@ class Keys(Case):
                       ["providers"], ["--json", "config", "show"], ["--json", "providers"]):
             self.check_run(self.mortise(*words, env={"OPENAI_API_KEY": key}), [key])
 
+    def test_commands(self):
+        """Those that look at keys, or ask a server with them."""
+        key = without_quote("KEY")
+        for status in (200, 401, 500):
+            server = self.echo(status)
+            env = {"OPENAI_API_KEY": key, "OPENAI_BASE_URL": f"http://{server.where}/v1"}
+            for words in (["models", "openai"], ["doctor"], ["providers"], ["config", "show"]):
+                for options in (["-v", "-v"], ["--json"]):
+                    done = self.mortise(*options, *words, env=env)
+                    self.assertTrue(done.out + done.err)
+                    self.check_run(done, [key])
+            self.assertIn(key, "".join(server.told))
+
     def test_no_connection(self):
         key = without_quote("KEY")
         for url in ("http://127.0.0.1:1", "https://127.0.0.1:1", "http://nowhere.invalid"):
@@ -229,7 +238,6 @@ class Keys(Case):
 
     def test_headers(self):
         """More headers and a query, whose values are secrets."""
-        self.need_provider("bedrock")
         key, header, query = without_quote("KEY"), without_quote("HEADER"), without_quote("QUERY")
         env = {"WORK_KEY": key, "TEAM_KEY": header, "QUERY_KEY": query}
         for options in VERBOSITIES:
@@ -249,7 +257,6 @@ class Keys(Case):
                     self.check_run(self.mortise(*words, env=env), [key, header, query])
 
     def test_amazon(self):
-        self.need_provider("bedrock")
         secret, token = without_quote("SECRET"), without_quote("TOKEN")
         env = {"AWS_ACCESS_KEY_ID": "AKIDCANARY0123456789", "AWS_SECRET_ACCESS_KEY": secret,
                "AWS_SESSION_TOKEN": token, "AWS_REGION": "us-west-2"}

@@ -7,7 +7,8 @@ import subprocess
 import e2e
 
 TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
-COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "new", "config", "help")
+COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "models", "doctor", "new", "config",
+            "completion", "help")
 
 
 class Help(e2e.Case):

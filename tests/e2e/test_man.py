@@ -90,9 +90,17 @@ class Mortise(e2e.Case):
     def test_variables_of_providers(self):
         told = section(self.page, "ENVIRONMENT")
         shown = self.check(self.mortise("providers"), 0).out
-        names = set(re.findall(r"\b[A-Z]+_(?:API_KEY|BASE_URL|HOST)\b", shown))
-        self.assertGreater(len(names), 5)
-        self.assertEqual(set(re.findall(r"\b[A-Z]+_(?:API_KEY|BASE_URL|HOST)\b", told)), names)
+        pattern = r"\b[A-Z]+(?:_[A-Z]+)*_(?:API_KEY|API_TOKEN|BASE_URL|HOST|ENDPOINT|API_BASE)\b"
+        names = set(re.findall(pattern, shown))
+        self.assertGreater(len(names), 30)
+        self.assertEqual(set(re.findall(pattern, told)), names)
+
+    def test_keys_of_providers(self):
+        table = re.search(r"\} keys\[\] = \{(.*?)\n\};", read("host/provider/profile_read.c"), re.S)[1]
+        names = set(re.findall(r'\{"(\w+)", ', table))
+        self.assertIn("base_url", names)
+        lines = [line for line in section(self.page, "PROVIDERS").splitlines() if line[:1] == "*"]
+        self.assertEqual({name for line in lines for name in re.findall(r"\*(\w+)\*", line)}, names)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Every outcome is one of the documented exit codes, and what ends with 0 has said
 import concurrent.futures
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -137,6 +138,29 @@ class NoMemory(e2e.Case):
         self.config(model="openai/m", max_turns=7, stop=["a", "b"])
         whole = self.check(self.mortise("config"), 0).out
         self.check_all(["config"], lambda done: done.out == whole)
+
+    def test_doctor(self):
+        """What could not be looked at is told, and is a problem.  A plugin that could not read its
+        configuration may have taken the strict side, and the C library does not tell a locale that
+        is not there from one that it had no memory for."""
+        def findings(done):
+            return [re.sub(r"\d hooks?", "", line) for line in done.out.splitlines()
+                    if " locale " not in line]
+
+        arguments = ["doctor", "-m", "offline"]
+        whole = findings(self.check(self.mortise(*arguments), 0))
+        self.check_all(arguments, lambda done: findings(done) == whole)
+
+    def test_models(self):
+        names = ["one", "two"]
+        with e2e.Server(pages={"/v1/models": {"data": [{"id": name} for name in names]}}) as server:
+            arguments = ["models", "ollama", "--base-url", server.url]
+            self.check_all(arguments, lambda done: done.out == "ollama/one\nollama/two\n")
+
+    def test_completion(self):
+        arguments = ["completion", "words", "--", "--re"]
+        whole = self.check(self.mortise(*arguments), 0).out
+        self.check_all(arguments, lambda done: done.out == whole)
 
     def test_list(self):
         """A plugin that could not be loaded is told; the others are all there."""

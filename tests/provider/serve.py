@@ -14,6 +14,8 @@ not matter.  The folder's meta.json says how its body file is sent (all keys are
   abort           "truncate": close without the end; "rst": reset the connection
   sequence        a list of such objects: the n-th request gets the n-th, the last one repeats
 
+A path that ends as Bedrock's do has its signature checked, and its events framed.
+
 --mode cuts every body in another way; what is understood must not depend on it:
   fixture (as recorded), whole (one write), bytes (one write a byte), rand:SEED
 """
@@ -30,11 +32,13 @@ from email.utils import formatdate
 from http.client import responses
 from pathlib import Path
 
+import bedrock
+
 
 class Response:
     """One answer: a file and how it is sent."""
 
-    def __init__(self, folder, meta):
+    def __init__(self, folder, meta, framed=False):
         name = meta.get("body")
         if name is None:
             name = "response.sse" if (folder / "response.sse").exists() else "response.http"
@@ -43,10 +47,15 @@ class Response:
         self.meta = meta
         self.body = (folder / name).read_bytes()
         self.is_sse = name.endswith(".sse")
+        self.is_framed = framed and self.is_sse
+        if self.is_framed:
+            self.body = bedrock.frames_of(self.body)
         self.transfer = meta.get("transfer") or ("chunked" if self.is_sse else "length")
 
     def head(self):
-        headers = {"content-type": "text/event-stream" if self.is_sse else "application/json",
+        kind = ("application/vnd.amazon.eventstream" if self.is_framed else
+                "text/event-stream" if self.is_sse else "application/json")
+        headers = {"content-type": kind,
                    "cache-control": "no-cache", "connection": "close"}
         for name, value in (self.meta.get("headers") or {}).items():
             headers[name.lower()] = None if value is None else re.sub(
@@ -135,12 +144,13 @@ class Server:
         if not (folder / "meta.json").is_file():
             return None
         meta = json.loads((folder / "meta.json").read_text("utf-8"))
+        framed = bool(bedrock.PATH.search(path))
         with self.lock:
-            number = self.counts.get(folder.name, 0)
-            self.counts[folder.name] = number + 1
+            number = self.counts.get((folder, framed), 0)
+            self.counts[folder, framed] = number + 1
         if meta.get("sequence"):
             meta = meta["sequence"][min(number, len(meta["sequence"]) - 1)]
-        return Response(folder, meta)
+        return Response(folder, meta, framed)
 
     def note(self, response, path, headers, body):
         try:
@@ -152,11 +162,22 @@ class Server:
         with self.lock, open(self.log, "a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
+    @staticmethod
+    def refuse(connection, error_type, message):
+        body = json.dumps({"message": message}).encode()
+        connection.sendall(b"HTTP/1.1 403 Forbidden\r\nConnection: close\r\nx-amzn-ErrorType: %b:x"
+                           b"\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+                           % (error_type.encode(), len(body), body))
+
     def handle(self, connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.settimeout(30)
         request = read_request(connection)
         if not request:
+            return
+        refusal = bedrock.PATH.search(request[0]) and bedrock.refusal(*request)
+        if refusal:
+            self.refuse(connection, *refusal)
             return
         response = self.choose(request[0])
         if self.log:

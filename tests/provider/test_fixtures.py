@@ -3,9 +3,10 @@
 
   test_fixtures.py MORTISE FIXTURE_TOOLS.so [--fixtures DIR] [--only TEXT] [--mode MODE]
 
-A case is one fixture in one mode: what `mortise run --json` reports is compared with the
-fixture's `expect`.  A replay is a second run with two turns: the second request must be one
-that the provider accepts, and hold what `expect.replay` says.
+Those of Anthropic are also sent as Amazon Bedrock frames them.  A case is one fixture in one
+mode: what `mortise run --json` reports is compared with the fixture's `expect`.  A replay is a
+second run with two turns: the second request must be one that the provider accepts, and hold
+what `expect.replay` says.
 """
 import argparse
 import collections
@@ -18,26 +19,30 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import bedrock
 import valid_request
 
 HERE = Path(__file__).resolve().parent
 MODES = ["fixture", "whole", "bytes", "rand:1", "rand:2"]
 PROVIDERS = {"openai-chat": ("openai", "/v1"), "openai-responses": ("openai-responses", "/v1"),
-             "anthropic": ("anthropic", ""), "gemini": ("gemini", "")}
+             "anthropic": ("anthropic", ""), "gemini": ("gemini", ""), "bedrock": ("bedrock", "")}
+MODELS = {"bedrock": "us.anthropic.claude-test-v1:0"}  # else "test-model"
 PROMPT = "Weather in Oslo and Rome?"
 USAGE = {"input": "input_tokens", "output": "output_tokens", "cached": "cached_tokens",
          "reasoning": "reasoning_tokens"}
 
 
 class Fixture:
-    def __init__(self, folder):
+    def __init__(self, folder, provider=None):
         self.name = folder.name
         self.meta = json.loads((folder / "meta.json").read_text("utf-8"))
         self.expect = self.meta["expect"]
         self.calls = self.expect.get("tool_calls") or []
-        self.is_known = self.meta["provider"] in PROVIDERS
+        provider = provider or self.meta["provider"]
+        self.title = f"{self.name} as {provider}" if provider == "bedrock" else self.name
+        self.is_known = provider in PROVIDERS
         if self.is_known:
-            self.provider, self.path = PROVIDERS[self.meta["provider"]]
+            self.provider, self.path = PROVIDERS[provider]
 
     def options(self):
         requires = self.expect.get("requires") or {}
@@ -65,7 +70,8 @@ class Server:
 
     def requests(self, fixture):
         lines = self.log.read_text("utf-8").splitlines() if self.log.exists() else []
-        return [entry for entry in map(json.loads, lines) if entry["fixture"] == fixture]
+        return [entry for entry in map(json.loads, lines) if entry["fixture"] == fixture.name and
+                bool(bedrock.PATH.search(entry["path"])) == (fixture.provider == "bedrock")]
 
     def stop(self):
         self.process.terminate()
@@ -85,7 +91,9 @@ class Run:
         environment |= {"HOME": str(home / "home"), "FIXTURE_LOG": str(self.tool_log)}
         environment |= {f"{name}_API_KEY": "sk-fixture-0123456789"
                         for name in ("OPENAI", "ANTHROPIC", "DEEPSEEK", "GEMINI")}
-        command = [programs[0], "run", "--json", "-m", f"{provider or fixture.provider}/test-model",
+        environment |= bedrock.ENVIRONMENT
+        provider = provider or fixture.provider
+        command = [programs[0], "run", "--json", "-m", f"{provider}/{MODELS.get(provider, 'test-model')}",
                    "--base-url", f"{server.url}/{fixture.name}{fixture.path}", "--no-plugins",
                    "-e", programs[1], "--max-turns", str(turns), *fixture.options(), PROMPT]
         start = time.monotonic()
@@ -259,8 +267,14 @@ def check_input(differences, body, replay):
         differences.compare("input items", expected, body["input"][1:1 + len(expected)])
 
 
+def check_bedrock(differences, body, replay):
+    differences.compare("version", "bedrock-2023-05-31", body.get("anthropic_version"))
+    differences.compare("what the path says", [], [key for key in ("model", "stream") if key in body])
+    check_messages(differences, body, replay)
+
+
 CHECKS = {"openai": check_chat, "openai-responses": check_input, "anthropic": check_messages,
-          "gemini": check_contents}
+          "gemini": check_contents, "bedrock": check_bedrock}
 
 
 def compare_replay(fixture, requests):
@@ -300,9 +314,9 @@ def guarded(name, work):
 def run_case(programs, fixture, mode, server, folder):
     def work():
         run = Run(programs, fixture, server, folder, turns=1)
-        differences = compare_case(fixture, run, len(server.requests(fixture.name)))
-        return report(f"{fixture.name} ({mode})", differences, run)
-    return guarded(f"{fixture.name} ({mode})", work)
+        differences = compare_case(fixture, run, len(server.requests(fixture)))
+        return report(f"{fixture.title} ({mode})", differences, run)
+    return guarded(f"{fixture.title} ({mode})", work)
 
 
 def run_replay(programs, fixture, server, folder):
@@ -311,9 +325,9 @@ def run_replay(programs, fixture, server, folder):
         provider = "deepseek" if "when" in (fixture.expect.get("replay") or {}) else None
         run = Run(programs, fixture, server, folder, turns=2, provider=provider,
                   again=not fixture.calls)  # then it takes a second prompt
-        return report(f"{fixture.name} (replay)",
-                      compare_replay(fixture, server.requests(fixture.name)), run)
-    return guarded(f"{fixture.name} (replay)", work)
+        return report(f"{fixture.title} (replay)",
+                      compare_replay(fixture, server.requests(fixture)), run)
+    return guarded(f"{fixture.title} (replay)", work)
 
 
 def run_all(options, fixtures, folder):
@@ -339,13 +353,16 @@ def main():
     parser.add_argument("mortise", type=Path)
     parser.add_argument("tools", type=Path, metavar="FIXTURE_TOOLS.so")
     parser.add_argument("--fixtures", type=Path, default=HERE / "fixtures")
-    parser.add_argument("--only", default="", help="fixtures whose name holds this text")
+    parser.add_argument("--only", default="", help="fixtures whose name, or name and 'as bedrock', holds this")
     parser.add_argument("--mode", help="only this one")
     options = parser.parse_args()
 
-    everything = [Fixture(path.parent) for path in sorted(options.fixtures.glob("*/meta.json"))]
+    folders = [path.parent for path in sorted(options.fixtures.glob("*/meta.json"))]
+    everything = [Fixture(folder) for folder in folders]
+    everything += [Fixture(folder, "bedrock") for folder, fixture in zip(folders, everything)
+                   if fixture.meta["provider"] == "anthropic"]
     fixtures = [fixture for fixture in everything
-                if fixture.is_known and options.only in fixture.name]
+                if fixture.is_known and options.only in fixture.title]
     if not fixtures:
         print(f"no fixture was found in {options.fixtures}")
         return 1

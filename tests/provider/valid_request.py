@@ -163,13 +163,14 @@ def check_input(problems, body):
 def check_is_asked(problems, provider, body):
     """The last word is not the model's own, unless a server's tool is at work (FAULTS 105)."""
     last = body[{"gemini": "contents", "openai-responses": "input"}.get(provider, "messages")][-1]
-    is_paused = provider == "anthropic" and blocks_of(last)[-1]["type"] == "server_tool_use"
+    is_paused = (CHECKS[provider] is check_messages and
+                 blocks_of(last)[-1]["type"] == "server_tool_use")
     problems.check(is_paused or (last.get("role") or last.get("type")) in
                    ("user", "tool", "function_call_output"), f"nothing is asked: {last}")
 
 
 CHECKS = {"openai": check_chat, "openai-responses": check_input, "anthropic": check_messages,
-          "gemini": check_contents}
+          "bedrock": check_messages, "gemini": check_contents}
 
 
 def problems(provider, body):

@@ -396,6 +396,25 @@ static void test_no_memory(void **state)
 
 #define IN_SANDBOX(test) cmocka_unit_test_setup_teardown(test, sandbox_enter, sandbox_leave)
 
+/* What a command gets that runs all the same: everything else, and the first thing that is wrong. */
+static void test_what_can_be_read_is_there(void **state)
+{
+    struct settings settings;
+    struct error error;
+    struct line line = line_of(ARGUMENTS("--top-k", "1"));
+    (void)state;
+    sandbox_write(USER_FILE, "{\"max-turns\": 1, \"timeout\": ", 0600);
+    sandbox_write(PROJECT_FILE, "{\"max-tokens\": 2}", 0600);
+    setenv("MORTISE_RETRIES", "many", 1);
+    assert_true(read_line(&settings, &line, &error));
+    assert_false(settings_read_rest(&settings, &error));
+    assert_non_null(strstr(error.message, "MORTISE_RETRIES"));
+    assert_int_equal(settings_whole(&settings, SETTING_TOP_K, -1), 1);
+    assert_int_equal(settings_whole(&settings, SETTING_MAX_TOKENS, -1), 2);
+    assert_int_equal(settings_whole(&settings, SETTING_MAX_TURNS, -1), 100);
+    settings_release(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +434,7 @@ int main(void)
         IN_SANDBOX(test_flag_with_a_value),
         IN_SANDBOX(test_environment),
         IN_SANDBOX(test_bad_variables),
+        IN_SANDBOX(test_what_can_be_read_is_there),
         IN_SANDBOX(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

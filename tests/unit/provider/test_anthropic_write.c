@@ -18,7 +18,7 @@ static char *write_with(const struct history *history, const char *model, struct
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_anthropic.write(&body, "anthropic", model, &request, &error);
+    bool written = wire_anthropic.write(&body, profile_of("anthropic"), model, &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
@@ -234,7 +234,7 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "add", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_anthropic.write(&body, "anthropic", "m1", &request, &error));
+    assert_false(wire_anthropic.write(&body, profile_of("anthropic"), "m1", &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     text_release(&body);
     history_release(&history);
@@ -256,7 +256,7 @@ static void test_writing_without_memory(void **state)
                                   .item_count = history.count,
                                   .tools = &tools};
         fail_after(allowed);
-        bool written = wire_anthropic.write(&body, "anthropic", "m1", &request, &error);
+        bool written = wire_anthropic.write(&body, profile_of("anthropic"), "m1", &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);

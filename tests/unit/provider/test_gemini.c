@@ -183,7 +183,7 @@ static void test_verbatim(void **state)
         {{LAST(CALL("\"name\":\"a b\",\"args\":\"oops\"") "," CALL("\"name\":\"3d\"") "," CALL(
                    "\"name\":\"functions.3d\""),
                "STOP")},
-         "[{\"functionCall\":{\"name\":\"a_b\",\"args\":{}}},"
+         "[{\"functionCall\":{\"name\":\"a_b_YpMdTwgD\",\"args\":{}}},"
          "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}},"
          "{\"functionCall\":{\"name\":\"functions.3d\",\"args\":{}}}]"},
         /* lone surrogates do not survive (15) */

@@ -19,7 +19,7 @@ static char *write_with(const struct history *history, const char *model, struct
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_gemini.write(&body, "gemini", model, &request, &error);
+    bool written = wire_gemini.write(&body, profile_of("gemini"), model, &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
@@ -187,16 +187,25 @@ static void test_odd_conversations(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const struct tool_definition list[] = {{"3d", "", ""}, {"-x", "", ""}, {"_y", "", ""}};
-    struct toolset tools = {.items = malloc(sizeof(list)), .count = 3};
+    /* With the front before it the first would be too long. */
+    static const char too_long[] = "0123456789-123456789-123456789-123456789-123456789-1234";
+    static const struct tool_definition list[] = {
+        {too_long, "", ""}, {"3d", "", ""}, {"-x", "", ""}, {"_y", "", ""}};
+    struct toolset tools = {.items = malloc(sizeof(list)), .count = 4};
     struct history history;
     assert_non_null(tools.items);
     memcpy(tools.items, list, sizeof(list));
     history_init(&history);
     call(&history, "c1", "3d", "{}", true);
     answer_call(&history, "c1", "ok", false);
+    call(&history, "c2", too_long, "{}", true);
+    answer_call(&history, "c2", "ok", false);
     char *body = write_with(&history, "m1", &tools, NULL);
-    assert_non_null(strstr(body, "{\"name\":\"functions.3d\",\"par"));
+    assert_non_null(strstr(body, "Declarations\":[{\"name\":\"functions.3d\",\"par"));
+    assert_null(strstr(body, too_long));
+    const char *cut = strstr(body, "\"functions_0123456789-");
+    assert_non_null(cut);
+    assert_int_equal(strcspn(cut + 1, "\""), 64);
     assert_non_null(strstr(body, "{\"name\":\"functions.-x\",\"par"));
     assert_non_null(strstr(body, "{\"name\":\"_y\",\"par"));
     assert_non_null(strstr(body, "\"functionCall\":{\"name\":\"functions.3d\","));
@@ -304,7 +313,7 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "add", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_gemini.write(&body, "gemini", "m1", &request, &error));
+    assert_false(wire_gemini.write(&body, profile_of("gemini"), "m1", &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     text_release(&body);
     history_release(&history);
@@ -327,7 +336,8 @@ static void test_writing_without_memory(void **state)
                                   .item_count = history.count,
                                   .tools = &tools};
         fail_after(allowed);
-        bool written = wire_gemini.write(&body, "gemini", "gemini-3-pro-preview", &request, &error);
+        bool written = wire_gemini.write(&body, profile_of("gemini"), "gemini-3-pro-preview",
+                                         &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);

@@ -108,17 +108,30 @@ static void test_paths(void **state)
 {
     (void)state;
     static const struct {
-        const struct wire *wire;
-        const char *model, *path;
+        const struct profile profile;
+        const char *model, *query, *path;
     } cases[] = {
-        {&wire_anthropic, "m/x", "/messages"},
-        {&wire_gemini, "gemini-2.5_a~b", "/models/gemini-2.5_a~b:streamGenerateContent?alt=sse"},
-        {&wire_gemini, "a/../b?c=d#e\xFF ",
-         "/models/a%2F..%2Fb%3Fc%3Dd%23e%FF%20:streamGenerateContent?alt=sse"},
+        {{.wire = &wire_anthropic}, "m/x", NULL, "/messages"},
+        {{.wire = &wire_gemini},
+         "gemini-2.5_a~b",
+         NULL,
+         "/models/gemini-2.5_a~b:streamGenerateContent?alt=sse"},
+        {{.wire = &wire_gemini},
+         "a/../b?c=d#e\xFF ",
+         "key=1&x=2",
+         "/models/a%2F..%2Fb%3Fc%3Dd%23e%FF%20:streamGenerateContent?alt=sse&key=1&x=2"},
+        {{.wire = &wire_openai_chat},
+         "m",
+         "api-version=2024-10-21",
+         "/chat/completions?api-version=2024-10-21"},
+        {{.wire = &wire_openai_chat, .path = "/deployments/{model}/chat"},
+         "a b",
+         "v=1",
+         "/deployments/a%20b/chat?v=1"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct text path = TEXT_INIT;
-        http_host_path(cases[i].wire, cases[i].model, &path);
+        http_host_path(&cases[i].profile, cases[i].model, cases[i].query, &path);
         assert_string_equal(text_cstr(&path), cases[i].path);
         text_release(&path);
     }

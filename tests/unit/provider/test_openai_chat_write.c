@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "unit/base/failing.h"
 
-static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
-                       const struct request_config *config)
+static char *write_as(const struct profile *profile, const struct history *history,
+                      struct toolset *tools, const struct request_config *config)
 {
     struct request request = {.system = "Be brief.",
                               .items = history->items,
@@ -16,13 +16,19 @@ static char *write_for(const char *provider, const struct history *history, stru
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_openai_chat.write(&body, provider, "m1", &request, &error);
+    bool written = wire_openai_chat.write(&body, profile, "m1", &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
     assert_string_equal(error.message, "");
     json_decref(document);
     return text_take(&body, NULL);
+}
+
+static char *write_for(const char *provider, const struct history *history, struct toolset *tools,
+                       const struct request_config *config)
+{
+    return write_as(profile_of(provider), history, tools, config);
 }
 
 static void messages_are(const char *provider, const struct history *history, const char *expected)
@@ -85,10 +91,74 @@ static void test_golden_request(void **state)
         "\"max_completion_tokens\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
         "\"reasoning_effort\":\"low\"}");
     free(body);
-    body = write_for("groq", &history, NULL, &config);
+    body = write_for("mistral", &history, NULL, &config);
     assert_non_null(strstr(body, "\"max_tokens\":100"));
     assert_null(strstr(body, "\"tools\""));
     free(body);
+    history_release(&history);
+    toolset_release(&tools);
+}
+
+/* What a server does its own way is said by its profile, and by nothing else (W100, W101). */
+static void test_a_profile_decides(void **state)
+{
+    (void)state;
+    static const char *const stop[] = {"END", NULL};
+    static const char *const some[] = {"stop", "temperature", "reasoning", "top_p", NULL};
+    static const char *const others[] = {"max_tokens", "top_k", NULL};
+    struct request_config config = {100, 0.1, 0.5, 40, stop, "low"};
+    struct history history;
+    history_init(&history);
+    say(&history, ROLE_USER, "Hi");
+    const struct {
+        struct profile profile;
+        const char *end;
+    } cases[] = {
+        {{.unsupported = some}, "\"stream_options\":{\"include_usage\":true},\"max_tokens\":100,"
+                                "\"top_k\":40}"},
+        {{.unsupported = others, .no_stream_options = true},
+         "\"stream\":true,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+         "\"reasoning_effort\":\"low\"}"},
+        {{.max_tokens_field = "most", .no_stream_options = true},
+         "\"stream\":true,\"most\":100,\"temperature\":0.1,\"top_p\":0.5,\"stop\":[\"END\"],"
+         "\"reasoning_effort\":\"low\"}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct profile profile = cases[i].profile;
+        profile.name = "own";
+        profile.wire = &wire_openai_chat;
+        char *body = write_as(&profile, &history, NULL, &config);
+        size_t length = strlen(cases[i].end);
+        assert_true(strlen(body) > length);
+        assert_string_equal(body + strlen(body) - length, cases[i].end);
+        free(body);
+    }
+    history_release(&history);
+}
+
+/* FAULTS 115: whole, or in the few words that a profile says; one set of tools may be told both
+ * ways. */
+static void test_schemas_as_the_server_takes_them(void **state)
+{
+    (void)state;
+    static const struct tool_definition list[] = {
+        {"add", "", "{\"type\":\"object\",\"properties\":{\"n\":{\"multipleOf\":2}}}"}};
+    const struct profile own = {
+        .name = "own", .wire = &wire_openai_chat, .reduced_schemas = true};
+    struct toolset tools = {.items = malloc(sizeof(list)), .count = 1};
+    struct history history;
+    assert_non_null(tools.items);
+    memcpy(tools.items, list, sizeof(list));
+    history_init(&history);
+    for (int round = 0; round < 2; round++) {
+        char *body = write_for("openai", &history, &tools, NULL);
+        assert_non_null(strstr(body, "\"multipleOf\""));
+        free(body);
+        body = write_as(&own, &history, &tools, NULL);
+        assert_null(strstr(body, "\"multipleOf\""));
+        assert_non_null(strstr(body, "\"n\""));
+        free(body);
+    }
     history_release(&history);
     toolset_release(&tools);
 }
@@ -227,7 +297,7 @@ static void test_ids_and_names(void **state)
     answer_call(&history, "functions.f:0", "ok", false);
     char *body = write_for("openai", &history, NULL, NULL);
     assert_null(strstr(body, "functions.f"));
-    assert_non_null(strstr(body, "\"name\":\"functions_f\""));
+    assert_non_null(strstr(body, "\"name\":\"functions_f_"));
     char id[64] = "", result[64] = "";
     assert_int_equal(sscanf(strstr(body, "\"id\":"), "\"id\":\"%63[^\"]\"", id), 1);
     assert_int_equal(sscanf(strstr(body, "tool_call_id"), "tool_call_id\":\"%63[^\"]\"", result),
@@ -236,7 +306,8 @@ static void test_ids_and_names(void **state)
     free(body);
 
     history.items[0]->origin = origin_new("kimi", "m1");
-    body = write_for("kimi", &history, NULL, NULL);
+    const struct profile kimi = {.name = "kimi", .wire = &wire_openai_chat};
+    body = write_as(&kimi, &history, NULL, NULL);
     assert_non_null(strstr(body, "\"id\":\"functions.f:0\""));
     assert_non_null(strstr(body, "\"tool_call_id\":\"functions.f:0\""));
     free(body);
@@ -273,7 +344,7 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "f", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_openai_chat.write(&body, "openai", "m1", &request, &error));
+    assert_false(wire_openai_chat.write(&body, profile_of("openai"), "m1", &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     assert_non_null(strstr(error.message, "c1"));
     text_release(&body);
@@ -299,7 +370,7 @@ static void test_writing_without_memory(void **state)
                                   .tools = &tools,
                                   .config = &config};
         fail_after(allowed);
-        bool written = wire_openai_chat.write(&body, "openai", "m1", &request, &error);
+        bool written = wire_openai_chat.write(&body, profile_of("openai"), "m1", &request, &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);
@@ -314,6 +385,8 @@ int main(void)
     json_set_alloc_funcs(malloc, free);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_request),
+        cmocka_unit_test(test_a_profile_decides),
+        cmocka_unit_test(test_schemas_as_the_server_takes_them),
         cmocka_unit_test(test_unset_values_stay_away),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_order_of_results),

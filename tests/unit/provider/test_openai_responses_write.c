@@ -18,7 +18,8 @@ static char *write_with(const struct history *history, const char *model, struct
                               .config = config};
     struct error error = ERROR_INIT;
     struct text body = TEXT_INIT;
-    bool written = wire_openai_responses.write(&body, "openai-responses", model, &request, &error);
+    bool written = wire_openai_responses.write(&body, profile_of("openai-responses"), model,
+                                               &request, &error);
     assert_string_equal(error.message, "");
     assert_true(written);
     json_t *document = json_parse(body.data, body.length, NULL, &error);
@@ -176,7 +177,7 @@ static void test_ids_and_names(void **state)
     answer_call(&history, "functions.f:0", "ok", false);
     char *body = write_with(&history, "m1", NULL, NULL);
     assert_null(strstr(body, "functions.f"));
-    assert_non_null(strstr(body, "\"name\":\"functions_f\""));
+    assert_non_null(strstr(body, "\"name\":\"functions_f_"));
     assert_null(strstr(body, "ud83d")); /* 15 */
     char id[64] = "", result[64] = "";
     const char *at = strstr(body, "call_id");
@@ -241,7 +242,8 @@ static void test_unpaired_history_is_refused(void **state)
     history_init(&history);
     call(&history, "c1", "f", "{}", true);
     struct request request = {.items = history.items, .item_count = history.count};
-    assert_false(wire_openai_responses.write(&body, "openai-responses", "m1", &request, &error));
+    assert_false(wire_openai_responses.write(&body, profile_of("openai-responses"), "m1",
+                                             &request, &error));
     assert_int_equal(error.kind, ERROR_INTERNAL);
     text_release(&body);
     history_release(&history);
@@ -266,7 +268,8 @@ static void test_writing_without_memory(void **state)
                                   .config = &config};
         fail_after(allowed);
         bool written =
-            wire_openai_responses.write(&body, "openai-responses", "m1", &request, &error);
+            wire_openai_responses.write(&body, profile_of("openai-responses"), "m1", &request,
+                                        &error);
         failed = fail_never();
         assert_true(written || failed);
         assert_int_equal(error.kind, written ? ERROR_NONE : ERROR_INTERNAL);

@@ -68,8 +68,8 @@ static bool write(struct session *session)
     };
     error_clear(&session->error);
     text_reset(&session->body);
-    bool written = session->wire->write(&session->body, session->provider, session->model, &request,
-                                        &session->error);
+    bool written = session->wire->write(&session->body, profile_of(session->provider),
+                                        session->model, &request, &session->error);
     if (written) {
         json_t *document = json_parse(session->body.data, session->body.length, NULL, NULL);
         assert_non_null(document);
@@ -371,8 +371,8 @@ static void test_no_memory(void **state)
                                       .start = &start,
                                       .locked_items = session.locked};
             fail_after(allowed);
-            bool written = session.wire->write(&session.body, session.provider, "m1", &request,
-                                               &session.error);
+            bool written = session.wire->write(&session.body, profile_of(session.provider), "m1",
+                                               &request, &session.error);
             failed = fail_never();
             assert_true(written || failed);
             assert_true(written || session.error.kind == ERROR_INTERNAL);

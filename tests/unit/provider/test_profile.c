@@ -1,4 +1,4 @@
-/* Which providers there are, where they are and what a model's name means (cli.md). */
+/* Which providers are built in, where they are and what a model's name means (cli.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,21 +35,49 @@ static const struct profile *find(const char *name)
     return profile_find(name, strlen(name));
 }
 
+static void check_words(const char *const *words)
+{
+    for (; words && *words; words++)
+        assert_true(**words);
+}
+
+/* The table holds no name twice, and nothing that would only show when a server is asked. */
 static void test_every_profile_is_complete(void **state)
 {
     (void)state;
     size_t i = 0;
     const struct profile *profile;
+    setenv("AWS_REGION", "us-east-1", 1);
     for (; (profile = profile_at(i)); i++) {
+        struct text url = TEXT_INIT;
+        struct error error = ERROR_INIT;
         assert_ptr_equal(find(profile->name), profile);
         assert_non_null(profile->summary);
-        assert_non_null(profile->base_url_suffix);
-        if (profile->wire) {
-            assert_non_null(profile->base_url);
-            assert_non_null(profile->base_url_env);
+        assert_null(profile->like);
+        assert_false(profile->is_own);
+        if (!profile->wire)
+            continue;
+        assert_non_null(profile->base_url_env);
+        assert_non_null(profile->key_env);
+        assert_true(!profile->key_env_too || strcmp(profile->key_env, profile->key_env_too));
+        assert_true(!profile->default_model || *profile->default_model);
+        assert_true(!profile->key_header || strstr(profile->key_header, ": "));
+        /* Only a server on this machine is asked without TLS, and only that needs no key. */
+        if (profile->base_url) {
+            bool is_local = strncmp(profile->base_url, "http://127.0.0.1:", 17) == 0;
+            assert_true(profile_base_url(profile, NULL, &url, &error));
+            assert_true(is_local || strncmp(url.data, "https://", 8) == 0);
+            assert_int_equal(profile->key_is_optional, is_local);
+        } else {
+            assert_false(profile_base_url(profile, NULL, &url, &error));
+            assert_non_null(strstr(error.message, profile->base_url_env));
+            assert_non_null(strstr(error.message, "--base-url"));
         }
+        check_words(profile->seeing);
+        check_words(profile->unsupported);
+        text_release(&url);
     }
-    assert_int_equal(i, 11);
+    assert_int_equal(i, 20);
     assert_null(find("openaix"));
     assert_null(find("open"));
     assert_null(find(""));
@@ -71,6 +99,9 @@ static void test_base_urls(void **state)
         {"anthropic", "http://host:1/v1", "http://host:1/v1"},
         {"anthropic", "http://host:1/v1/", "http://host:1/v1"},
         {"anthropic", "http://host:1/05-x", "http://host:1/05-x/v1"},
+        {"bedrock", NULL, "https://bedrock-runtime.eu-west-3.amazonaws.com"},
+        {"bedrock", "http://127.0.0.1:8/x/", "http://127.0.0.1:8/x"},
+        {"bedrock", "http://{region}", "http://{region}"},
         {"gemini", NULL, "https://generativelanguage.googleapis.com/v1beta"},
         {"gemini", "http://host:1", "http://host:1/v1beta"},
         {"gemini", "http://host:1/v1beta/", "http://host:1/v1beta"},
@@ -85,8 +116,14 @@ static void test_base_urls(void **state)
         {"ollama", "box/ollama/", "http://box:11434/ollama/v1"},
         {"ollama", "https://box/", "https://box/v1"},
         {"ollama", "https://box/v1", "https://box/v1"},
+        {"llamacpp", "box", "http://box:8080/v1"},
+        {"vllm", "http://box:8000/v1", "http://box:8000/v1"},
+        {"azure", "https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1"},
+        {"azure", "https://r.openai.azure.com/openai/v1/", "https://r.openai.azure.com/openai/v1"},
+        {"compatible", "https://host/x", "https://host/x"},
     };
     (void)state;
+    setenv("AWS_REGION", "eu-west-3", 1);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct text url = TEXT_INIT;
         struct error error = ERROR_INIT;
@@ -147,6 +184,9 @@ static void test_names_that_make_no_client(void **state)
         {"ollama", ERROR_USAGE, "ollama/MODEL"},
         {"script/", ERROR_USAGE, "script/FILE"},
         {"openai/x", ERROR_CONFIG, "OPENAI_API_KEY"},
+        {"azure/x", ERROR_CONFIG, "AZURE_OPENAI_API_KEY"},
+        {"azure", ERROR_USAGE, "azure/MODEL"},
+        {"compatible/x", ERROR_CONFIG, "COMPATIBLE_BASE_URL"},
         {"openai", ERROR_CONFIG, "OPENAI_API_KEY"},
         {"anthropic/x", ERROR_CONFIG, "ANTHROPIC_API_KEY"},
         {"gemini/x", ERROR_CONFIG, "GEMINI_API_KEY"},
@@ -169,7 +209,9 @@ static void test_clients_of_servers(void **state)
         {"openai/gpt-x", "openai", "gpt-x", NULL},
         {"openrouter/meta/llama", "openrouter", "meta/llama", "http://127.0.0.1:1/v1"},
         {"ollama/llama3.2:1b", "ollama", "llama3.2:1b", NULL},
-        {"deepseek", "deepseek", "deepseek-chat", "http://127.0.0.1:1"},
+        {"deepseek", "deepseek", "deepseek-v4-flash", "http://127.0.0.1:1"},
+        {"compatible/x/y", "compatible", "x/y", "http://127.0.0.1:1/v1"},
+        {"vllm/x", "vllm", "x", NULL},
     };
     (void)state;
     setenv("OPENAI_API_KEY", "sk-test-value", 1);
@@ -226,6 +268,7 @@ static void test_a_key_may_have_two_names(void **state)
     assert_string_equal(profile_key(gemini, &from), "first");
     assert_string_equal(from, "GEMINI_API_KEY");
     assert_null(profile_key(find("ollama"), NULL));
+    assert_null(profile_key(find("offline"), NULL));
 }
 
 /* F75: what is known of models; the user's word counts more, where there is a way at all. */

@@ -58,7 +58,7 @@ struct session {
 
 static void open_session(struct session *session, const char *provider, enum images_choice images)
 {
-    const struct profile *profile = profile_find(provider, strlen(provider));
+    const struct profile *profile = profile_of(provider);
     *session = (struct session){.wire = profile->wire,
                                 .provider = profile->name,
                                 .rules = profile_part_rules(profile, "m1", images)};
@@ -81,7 +81,7 @@ static bool write_body(struct session *session, struct text *body, struct error 
                               .locked_items = session->locked,
                               .start = session->is_resumed ? &session->start : NULL,
                               .parts = &session->rules};
-    return session->wire->write(body, session->provider, "m1", &request, error);
+    return session->wire->write(body, profile_of(session->provider), "m1", &request, error);
 }
 
 /* The request, which is JSON. */

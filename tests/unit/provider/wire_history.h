@@ -9,6 +9,14 @@
 #include "provider/provider.h"
 #include "wire_test.h"
 
+/* One of the built-in profiles. */
+static inline const struct profile *profile_of(const char *name)
+{
+    const struct profile *profile = profile_find(name, strlen(name));
+    assert_non_null(profile);
+    return profile;
+}
+
 static inline void add(struct history *history, struct item *item)
 {
     struct error error = ERROR_INIT;

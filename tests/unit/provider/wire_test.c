@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "provider/http_response.h"
 #include "provider/wire_error.h"
 
 /* ---- reading ---- */
@@ -72,6 +73,26 @@ void answer_read(struct answer *answer, const struct wire *wire, const char *bod
         assert_true(sse_end(&sse, &error));
     sse_release(&sse);
     conclude(answer, &feeding);
+}
+
+void answer_read_body(struct answer *answer, const struct wire *wire, int status, const char *body,
+                      size_t length, size_t step)
+{
+    struct http_response response = {0};
+    struct http_hints hints;
+    http_hints_init(&hints);
+    begin(answer);
+    if (http_response_begin(&response, wire, "host", &answer->stream)) {
+        for (size_t at = 0; at < length; at += step) {
+            step = step ? step : length;
+            http_response_receive(&response, status, body + at,
+                                  step < length - at ? step : length - at);
+        }
+        http_response_conclude(&response, status, &hints);
+    }
+    http_response_end(&response);
+    http_response_release(&response);
+    answer->succeeded = answer->stream.error.kind == ERROR_NONE;
 }
 
 void answer_read_whole(struct answer *answer, const struct wire *wire, const char *body,

@@ -30,6 +30,9 @@ struct answer {
  * by themselves and not because a connection broke. */
 void answer_read(struct answer *answer, const struct wire *wire, const char *body, size_t length,
                  size_t step, bool clean);
+/* Reads the body of a response with this status, whatever it is, as it comes from the network. */
+void answer_read_body(struct answer *answer, const struct wire *wire, int status, const char *body,
+                      size_t length, size_t step);
 /* Reads one JSON document. */
 void answer_read_whole(struct answer *answer, const struct wire *wire, const char *body,
                        size_t length);

@@ -1,10 +1,11 @@
-#include "provider/gemini_schema.h"
+#include "provider/schema_reduce.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "provider/schema_pointer.h"
 
 /* References that lead into references double with every level: what is deeper or beyond the
  * number says nothing, which allows everything. */
@@ -43,48 +44,6 @@ static void append(struct projection *projection, json_t *list, json_t *value)
 }
 
 /* ---- references ---- */
-
-static int hex(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* One step of a pointer, with %XX and ~0, ~1 resolved.  Returns behind it. */
-static const char *read_step(const char *at, struct text *step)
-{
-    for (; *at && *at != '/'; at++) {
-        char c = *at;
-        if (c == '%' && hex(at[1]) >= 0 && hex(at[2]) >= 0) {
-            c = (char)(hex(at[1]) * 16 + hex(at[2]));
-            at += 2;
-        } else if (c == '~' && (at[1] == '0' || at[1] == '1')) {
-            c = *++at == '0' ? '~' : '/';
-        }
-        text_putc(step, c);
-    }
-    return at;
-}
-
-/* What "#/$defs/name" leads to, or NULL. */
-static const json_t *resolve(struct projection *projection, const char *reference)
-{
-    const json_t *at = projection->root;
-    if (*reference++ != '#')
-        return NULL;
-    while (at && *reference == '/') {
-        struct text step = TEXT_INIT;
-        reference = read_step(reference + 1, &step);
-        at = json_is_array(at) ? json_array_get(at, (size_t)strtoul(text_cstr(&step), NULL, 10))
-                               : json_object_get(at, text_cstr(&step));
-        if (step.failed)
-            projection->failed = true;
-        text_release(&step);
-    }
-    return *reference ? NULL : at;
-}
 
 static bool is_followed(const struct projection *projection, const json_t *target)
 {
@@ -321,7 +280,7 @@ static void merge_schema(struct projection *projection, json_t *out, const json_
 /* A reference that leads to where it comes from says nothing more. */
 static void put_reference(struct projection *projection, json_t *out, const char *reference)
 {
-    const json_t *target = reference ? resolve(projection, reference) : NULL;
+    const json_t *target = schema_pointed_at(projection->root, reference, &projection->failed);
     if (!target || is_followed(projection, target) || projection->follow_count == MAX_DEPTH)
         return;
     projection->following[projection->follow_count++] = target;
@@ -350,7 +309,7 @@ static json_t *project(struct projection *projection, const json_t *schema)
     return out;
 }
 
-void gemini_put_schema(const char *schema, struct text *out)
+void schema_put_reduced(const char *schema, struct text *out)
 {
     struct error error = ERROR_INIT;
     if (!schema || !*schema) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "provider/gemini_schema.h"
+#include "provider/schema_reduce.h"
 #include "unit/base/failing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -84,14 +84,14 @@ static void test_cases(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char *schema = with_quotes(cases[i].schema), *expected = with_quotes(cases[i].expected);
         struct text out = TEXT_INIT;
-        gemini_put_schema(schema, &out);
+        schema_put_reduced(schema, &out);
         assert_string_equal(text_cstr(&out), expected);
         text_release(&out);
         free(schema);
         free(expected);
     }
     struct text out = TEXT_INIT;
-    gemini_put_schema(NULL, &out);
+    schema_put_reduced(NULL, &out);
     assert_string_equal(text_cstr(&out), "{\"type\":\"object\",\"properties\":{}}");
     text_release(&out);
 }
@@ -108,7 +108,7 @@ static void test_doubling(void **state)
                     "\"b\":{\"$ref\":\"#/$defs/d%d\"}}},",
                     i, i + 1, i + 1);
     text_puts(&schema, "\"d24\":{}}}");
-    gemini_put_schema(text_cstr(&schema), &out);
+    schema_put_reduced(text_cstr(&schema), &out);
     assert_in_range(out.length, 1000, 200000);
     text_release(&schema);
     text_release(&out);
@@ -123,7 +123,7 @@ static void test_without_memory(void **state)
         for (int allowed = 0; failed; allowed++) {
             struct text out = TEXT_INIT;
             fail_after(allowed);
-            gemini_put_schema(schema, &out);
+            schema_put_reduced(schema, &out);
             failed = fail_never();
             assert_true(out.failed || !strcmp(text_cstr(&out), expected));
             assert_true(failed || !out.failed);

@@ -1,0 +1,128 @@
+#include "provider/schema_top.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "provider/schema_pointer.h"
+
+#define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
+/* Alternatives within alternatives are followed so far; what is beyond says nothing. */
+#define MAX_DEPTH    8
+#define MAX_NODES    1000
+
+struct top {
+    json_t *out;
+    const json_t *root;
+    unsigned nodes;
+    bool failed; /* no memory */
+};
+
+static const char *const refused[] = {"allOf", "anyOf", "oneOf", "not", "enum", "const"};
+
+#define REFUSED_COUNT (sizeof(refused) / sizeof(refused[0]))
+
+/* Takes over `value`. */
+static void set(struct top *top, json_t *object, const char *key, json_t *value)
+{
+    if (!value || json_object_set_new(object, key, value) != 0)
+        top->failed = true;
+}
+
+static bool is_fine(const json_t *root)
+{
+    const char *type = json_member_string(root, "type");
+    for (size_t i = 0; i < REFUSED_COUNT; i++)
+        if (json_object_get(root, refused[i]))
+            return false;
+    return type && !strcmp(type, "object") && json_is_object(json_object_get(root, "properties"));
+}
+
+/* The object `key` of the result, with what it had in the schema. */
+static json_t *object_of(struct top *top, const char *key)
+{
+    json_t *known = json_object_get(top->out, key);
+    json_t *own = json_is_object(known) ? json_copy(known) : json_object();
+    set(top, top->out, key, own);
+    return json_object_get(top->out, key);
+}
+
+/* A property that two say something of is told as both. */
+static void add_property(struct top *top, json_t *properties, const char *name, json_t *schema,
+                         bool is_alternative)
+{
+    json_t *known = json_object_get(properties, name);
+    if (!known)
+        set(top, properties, name, json_incref(schema));
+    else if (!json_equal(known, schema))
+        set(top, properties, name,
+            json_pack("{s:[O,O]}", is_alternative ? "anyOf" : "allOf", known, schema));
+}
+
+static void add_required(struct top *top, const json_t *names)
+{
+    size_t i;
+    json_t *name;
+    json_t *known = json_object_get(top->out, "required");
+    json_t *all = json_is_array(known) ? json_copy(known) : json_array();
+    json_array_foreach (names, i, name)
+        if (!all || json_array_append(all, name) != 0)
+            top->failed = true;
+    set(top, top->out, "required", all);
+}
+
+/* What `schema` says beside what the result has already. */
+static void add_schema(struct top *top, const json_t *schema, bool is_alternative, unsigned depth)
+{
+    const char *name;
+    json_t *value;
+    size_t i;
+    if (!json_is_object(schema) || depth > MAX_DEPTH || top->nodes++ > MAX_NODES || top->failed)
+        return;
+    if (depth) {
+        json_t *properties = json_object_get(top->out, "properties");
+        json_object_foreach (json_object_get(schema, "properties"), name, value)
+            add_property(top, properties, name, value, is_alternative);
+        if (!is_alternative && json_array_size(json_object_get(schema, "required")))
+            add_required(top, json_object_get(schema, "required"));
+        add_schema(top,
+                   schema_pointed_at(top->root, json_member_string(schema, "$ref"), &top->failed),
+                   is_alternative, depth + 1);
+    }
+    json_array_foreach (json_object_get(schema, "allOf"), i, value)
+        add_schema(top, value, is_alternative, depth + 1);
+    json_array_foreach (json_object_get(schema, "anyOf"), i, value)
+        add_schema(top, value, true, depth + 1);
+    json_array_foreach (json_object_get(schema, "oneOf"), i, value)
+        add_schema(top, value, true, depth + 1);
+}
+
+static void rewrite(const json_t *root, struct text *out)
+{
+    struct top top = {.out = json_copy((json_t *)(uintptr_t)root), .root = root};
+    set(&top, top.out, "type", json_string("object"));
+    object_of(&top, "properties");
+    if (!top.failed)
+        add_schema(&top, root, false, 0);
+    for (size_t i = 0; i < REFUSED_COUNT; i++)
+        json_object_del(top.out, refused[i]);
+    if (top.failed)
+        out->failed = true;
+    else
+        text_json(out, top.out);
+    json_decref(top.out);
+}
+
+void schema_put_top(const char *schema, struct text *out)
+{
+    struct error error = ERROR_INIT;
+    json_t *root = schema && *schema ? json_parse_wide(schema, strlen(schema), &error) : NULL;
+    if (!root && error.kind == ERROR_INTERNAL)
+        out->failed = true;
+    else if (!json_is_object(root))
+        text_puts(out, NO_ARGUMENTS);
+    else if (is_fine(root))
+        text_puts(out, schema);
+    else
+        rewrite(root, out);
+    json_decref(root);
+}
