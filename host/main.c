@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "command/command.h"
 
 static int run_command(struct app *app, const struct command *command, int count, char **operands)
@@ -45,6 +46,8 @@ int main(int argc, char **argv)
     bool only_tells = app.settings.help || app.settings.version;
     ready = ready && (only_tells || settings_read_rest(&app.settings, &error) ||
                       (command && command->copes));
+    if (!settings_flag(&app.settings, SETTING_DEBUGGABLE))
+        secret_hide_memory();
     app_start(&app);
     int code = ready ? run_command(&app, command, operands, argv) : app_fail(&app, &error);
     app_finish(&app);

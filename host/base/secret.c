@@ -4,8 +4,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/array.h"
+#include "base/base64.h"
 #include "base/hex.h"
 #include "base/utf8.h"
 
@@ -19,13 +21,21 @@ struct secret {
     char value[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Many redact at once; values are added now and then. */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct {
     struct secret **items;
     size_t count, capacity;
 } secrets;
 static bool may_start[256];   /* bytes with which some form of a value begins */
 static atomic_bool any_known; /* so that nothing is locked while there are none */
+
+static void text_wipe(struct text *text)
+{
+    if (text->data)
+        explicit_bzero(text->data, text->length);
+    text_release(text);
+}
 
 static bool is_known_locked(const char *value, size_t length)
 {
@@ -37,7 +47,7 @@ static bool is_known_locked(const char *value, size_t length)
     return false;
 }
 
-static bool add_locked(const char *value, size_t length)
+static bool add_form_locked(const char *value, size_t length)
 {
     if (is_known_locked(value, length))
         return true;
@@ -55,19 +65,71 @@ static bool add_locked(const char *value, size_t length)
     return true;
 }
 
+/* Both alphabets: the one of URLs has other signs for the last two. */
+static bool add_base64_locked(char *form, size_t length)
+{
+    bool added = add_form_locked(form, length);
+    for (size_t i = 0; i < length; i++)
+        form[i] = form[i] == '+' ? '-' : form[i] == '/' ? '_' : form[i];
+    return added && add_form_locked(form, length);
+}
+
+/* What stands in base64 for the value with 0, 1 or 2 bytes before it in a group of three, but for
+ * the characters at both ends that its neighbours have a part in.  So it is known in whatever was
+ * encoded together with it, such as the user and password of a header. */
+static bool add_all_base64_locked(const char *value, size_t length)
+{
+    bool added = true;
+    for (size_t before = 0; added && before < 3; before++) {
+        struct text plain = TEXT_INIT;
+        struct text form = TEXT_INIT;
+        text_append(&plain, "\0\0", before);
+        text_append(&plain, value, length);
+        if (!plain.failed)
+            base64_append(&form, plain.data, plain.length);
+        size_t first = (before * 8 + 5) / 6;
+        size_t end = (before + length) * 8 / 6;
+        added = !plain.failed && !form.failed && add_base64_locked(form.data + first, end - first);
+        text_wipe(&plain);
+        text_wipe(&form);
+    }
+    return added;
+}
+
+/* The value itself comes last: once it is known, so are its forms. */
+static bool add_locked(const char *value, size_t length)
+{
+    return is_known_locked(value, length) ||
+           (add_all_base64_locked(value, length) && add_form_locked(value, length));
+}
+
 bool secret_add(const char *value, size_t length)
 {
     if (length < SHORTEST)
         return true;
-    pthread_mutex_lock(&lock);
+    pthread_rwlock_wrlock(&lock);
     bool added = add_locked(value, length);
-    pthread_mutex_unlock(&lock);
+    pthread_rwlock_unlock(&lock);
+    return added;
+}
+
+bool secret_add_encoded(const char *value, size_t length)
+{
+    struct text meant = TEXT_INIT;
+    for (size_t i = 0; i < length; i++) {
+        int byte = value[i] == '%' && length - i > 2 ? hex_byte(value + i + 1) : -1;
+        text_putc(&meant, byte >= 0 ? (char)byte : value[i]);
+        i += byte >= 0 ? 2 : 0;
+    }
+    bool added =
+        !meant.failed && secret_add(value, length) && secret_add(text_cstr(&meant), meant.length);
+    text_wipe(&meant);
     return added;
 }
 
 void secret_clear(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_rwlock_wrlock(&lock);
     atomic_store(&any_known, false);
     memset(may_start, 0, sizeof(may_start));
     for (size_t i = 0; i < secrets.count; i++) {
@@ -78,7 +140,7 @@ void secret_clear(void)
     free(secrets.items);
     secrets.items = NULL;
     secrets.count = secrets.capacity = 0;
-    pthread_mutex_unlock(&lock);
+    pthread_rwlock_unlock(&lock);
 }
 
 /* How many bytes after the backslash at data[-1] escape the byte `c`; 0 = they do not. */
@@ -133,7 +195,10 @@ static size_t longest_at(const char *data, size_t left, bool cut)
     size_t longest = 0;
     if (!may_start[(unsigned char)data[0]])
         return 0;
+    bool is_coded = data[0] == '%' || data[0] == '\\';
     for (size_t i = 0; i < secrets.count; i++) {
+        if (!is_coded && secrets.items[i]->value[0] != data[0])
+            continue;
         size_t n = spelled_at(secrets.items[i], data, left, cut);
         if (n > longest)
             longest = n;
@@ -170,9 +235,9 @@ static bool redact(const char *data, size_t length, bool cut, struct text *out)
 {
     if (!atomic_load(&any_known))
         return false;
-    pthread_mutex_lock(&lock);
+    pthread_rwlock_rdlock(&lock);
     bool found = redact_locked(data, length, cut, out);
-    pthread_mutex_unlock(&lock);
+    pthread_rwlock_unlock(&lock);
     return found;
 }
 
@@ -208,4 +273,9 @@ void secret_redact_buffer(char *buffer, size_t size)
     memcpy(buffer, shown, fits);
     buffer[fits] = '\0';
     text_release(&clean);
+}
+
+void secret_hide_memory(void)
+{
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -15,12 +15,22 @@
 /* Values shorter than 6 bytes are ignored: they would redact ordinary words.
  * False when there is no memory; the caller then must not use the value. */
 bool secret_add(const char *value, size_t length);
-/* Replaces each registered value, and its JSON-escaped and percent-encoded forms,
+/* A value as it is written in a URL: so, and as it is meant. */
+bool secret_add_encoded(const char *value, size_t length);
+/* Replaces each registered value, and its JSON-escaped, percent-encoded and base64 forms,
  * by "[redacted]".  Without memory for that the text is emptied and has failed. */
 void secret_redact(struct text *text);
 /* The same for a NUL-terminated buffer; a value that would not fit is cut, not shown. */
 void secret_redact_buffer(char *buffer, size_t size);
 /* Wipes and frees all. */
 void secret_clear(void);
+
+/*
+ * Keeps this process's memory to itself: a crash writes no core, and no other process of the user
+ * may look into it, its environment or its descriptors.  What libraries copied of a key, and the
+ * variables that it came from, are nowhere that could be left out of a core page by page.  A child
+ * that is executed is not concerned, neither is root.
+ */
+void secret_hide_memory(void);
 
 #endif

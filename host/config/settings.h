@@ -99,6 +99,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "NO_COLOR is honoured")                                                                      \
     X(CONFIG, "config", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                                  \
       "instead of the user's configuration file")                                                  \
+    X(DEBUGGABLE, "debuggable", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
+      "let debuggers in, and a crash write a core file; both may show keys")                       \
     X(USER, "user", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "who asks, as tools are told")         \
     X(TENANT, "tenant", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "for whom, as tools are told")     \
     X(AGENT, "agent", 0, "NAME", SETTING_TEXT, USER_ONLY, "mortise",                               \

@@ -59,7 +59,7 @@ static bool set_url(struct http_host *host, const char *base_url, const char *pa
     if (at) {
         const char *password = memchr(start, ':', (size_t)(at - start));
         const char *secret = password ? password + 1 : start;
-        if (!secret_add(secret, (size_t)(at - secret)))
+        if (!secret_add_encoded(secret, (size_t)(at - secret)))
             return false;
         length -= (size_t)(at + 1 - start);
         start = at + 1;

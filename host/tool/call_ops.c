@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "base/utf8.h"
 #include "plugin/account.h"
 #include "tool/call_private.h"
@@ -48,6 +49,7 @@ static mortise_status op_reply(mortise_call *face, uint32_t type, const char *te
         return MORTISE_INVALID;
     text_reset(&call->reply);
     utf8_append_clean(&call->reply, text ? text : "", length);
+    secret_redact(&call->reply); /* no model needs it, and no session keeps it */
     call->replied = !call->reply.failed;
     call->is_json = type == MORTISE_JSON_RESULT;
     mortise_status status = call->replied ? MORTISE_OK : MORTISE_NO_MEMORY;
@@ -60,6 +62,7 @@ static void copy_name(char *out, size_t size, const char *name)
 {
     struct text clean = TEXT_INIT;
     utf8_append_clean(&clean, name, strlen(name));
+    secret_redact(&clean);
     size_t length = utf8_cut(text_cstr(&clean), clean.length, size - 1);
     memcpy(out, text_cstr(&clean), length);
     out[length] = '\0';
@@ -92,6 +95,7 @@ static mortise_status op_fail(mortise_call *face, const mortise_error *error)
     text_reset(&call->failure);
     if (error->message)
         utf8_append_clean(&call->failure, error->message, error->message_length);
+    secret_redact(&call->failure);
     if (!call->failure.length)
         text_puts(&call->failure, "the tool gave no reason");
     call->failed = true;

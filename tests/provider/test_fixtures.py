@@ -12,7 +12,6 @@ import argparse
 import collections
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bedrock
+import valid_request
 
 HERE = Path(__file__).resolve().parent
 MODES = ["fixture", "whole", "bytes", "rand:1", "rand:2"]
@@ -28,7 +28,6 @@ PROVIDERS = {"openai-chat": ("openai", "/v1"), "openai-responses": ("openai-resp
              "anthropic": ("anthropic", ""), "gemini": ("gemini", ""), "bedrock": ("bedrock", "")}
 MODELS = {"bedrock": "us.anthropic.claude-test-v1:0"}  # else "test-model"
 PROMPT = "Weather in Oslo and Rome?"
-ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # The rows of the table of faults that each fixture shows.
 SHOWS = {
     "01": "FAULTS 1", "03": "FAULTS 3", "04": "FAULTS 4, 5, 27", "05": "FAULTS 6",
@@ -171,7 +170,7 @@ def runs_tool(call):
 def compare_call(differences, number, call, event, results, ids):
     what = f"call {number}"
     if call["id"] == "*":
-        differences.check(ID.fullmatch(event["id"]) and ids[event["id"]] == 1,
+        differences.check(valid_request.ID.fullmatch(event["id"]) and ids[event["id"]] == 1,
                           f"{what}: the made id {event['id']!r} is not a unique, valid one")
     else:
         differences.compare(f"{what} id", call["id"], event["id"])
@@ -256,45 +255,10 @@ def compare_case(fixture, run, requests):
 
 # ---- what is sent back -----------------------------------------------------------------------
 
-def check_ids(differences, calls, results):
-    differences.compare("ids of results, in call order", calls, results)
-    differences.compare("calls with one id", [], [id for id, count in
-                                                  collections.Counter(calls).items() if count > 1])
-    for id in calls:
-        differences.check(isinstance(id, str) and ID.fullmatch(id), f"id {id!r} is not accepted")
-
-
 def check_chat(differences, body, replay):
-    messages = body["messages"]
-    roles = [message["role"] for message in messages if message["role"] != "system"]
-    differences.check(re.fullmatch(r"user( assistant( tool)*)+", " ".join(roles)),
-                      f"roles {roles}")
-    for message in messages:
-        may_be_null = message["role"] == "assistant" and message.get("tool_calls")
-        differences.check(message.get("content") or
-                          (may_be_null and message.get("content") is None),
-                          f"empty content: {message}")
-    assistant = next(message for message in messages if message["role"] == "assistant")
-    calls = assistant.get("tool_calls") or []
-    check_ids(differences, [call["id"] for call in calls],
-              [message["tool_call_id"] for message in messages if message["role"] == "tool"])
-    for call in calls:
-        differences.check(is_object_text(call["function"]["arguments"]),
-                          f"arguments are no JSON object: {call['function']['arguments']!r}")
+    assistant = next(message for message in body["messages"] if message["role"] == "assistant")
     for field, value in (replay.get("assistant_fields") or {}).items():
         differences.compare(field, value, assistant.get(field))
-
-
-def is_object_text(text):
-    try:
-        return isinstance(json.loads(text), dict)
-    except (TypeError, ValueError):
-        return False
-
-
-def blocks_of(message):
-    content = message["content"]
-    return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
 def without_cache_marks(block):
@@ -302,80 +266,28 @@ def without_cache_marks(block):
 
 
 def check_messages(differences, body, replay):
-    messages = body["messages"]
-    roles = [message["role"] for message in messages]
-    differences.check(re.fullmatch(r"user( assistant user)*( assistant)?", " ".join(roles)),
-                      f"roles {roles}")
-    for message in messages:
-        differences.check(message["content"], f"empty content: {message}")
-        for block in blocks_of(message):
-            differences.check(block["type"] != "text" or block["text"], f"empty text: {message}")
-    assistant = [without_cache_marks(block) for block in blocks_of(messages[1])]
-    after = [without_cache_marks(block) for message in messages[2:3] for block in
-             blocks_of(message)]
-    calls = [block for block in assistant if block["type"] == "tool_use"]
-    check_ids(differences, [call["id"] for call in calls],
-              [block["tool_use_id"] for block in after if block["type"] == "tool_result"])
-    for call in calls:
-        differences.check(isinstance(call["input"], dict), f"input is no object: {call}")
-    differences.compare("blocks before the results", [],
-                        [block for block in after[:len(calls)] if block["type"] != "tool_result"])
+    made, *after = [[without_cache_marks(block) for block in valid_request.blocks_of(message)]
+                    for message in body["messages"][1:]]
     if "assistant_content" in replay:
-        differences.compare("assistant content", replay["assistant_content"], assistant)
-    for expected, block in zip(replay.get("next_user_content_starts_with") or [], after):
+        differences.compare("assistant content", replay["assistant_content"], made)
+    for expected, block in zip(replay.get("next_user_content_starts_with") or [], *after[:1]):
         differences.compare("next user content", expected,
                             {key: block.get(key) for key in expected})
     if "next_message" in replay:
-        differences.compare("messages behind the assistant's", 0, len(messages) - 2)
-
-
-def check_call_id(differences, call, response):
-    """Only what the server gave is echoed (FAULTS 110)."""
-    differences.compare("name of a result", call["name"], response["name"])
-    differences.compare("id of a result", call.get("id"), response.get("id"))
-    differences.check(isinstance(call["args"], dict), f"arguments are no object: {call}")
-    differences.check(isinstance(response["response"], dict), f"no object: {response}")
+        differences.compare("messages behind the assistant's", [], after)
 
 
 def check_contents(differences, body, replay):
-    contents = body["contents"]
-    roles = [content["role"] for content in contents]
-    differences.check(re.fullmatch(r"user( model user)*( model)?", " ".join(roles)),
-                      f"roles {roles}")
-    for content in contents:
-        differences.check(content["parts"], f"empty content: {content}")
-        for part in content["parts"]:
-            differences.check(part != {"text": ""}, f"empty text: {content}")
-    made = contents[1]["parts"]
-    after = [part for content in contents[2:3] for part in content["parts"]]
-    calls = [part["functionCall"] for part in made if "functionCall" in part]
-    results = [part["functionResponse"] for part in after[:len(calls)]]
-    differences.compare("number of results", len(calls), len(results))
-    for call, response in zip(calls, results):
-        check_call_id(differences, call, response)
+    made = body["contents"][1]["parts"]
     if "part_with_signature_kept" in replay:
         differences.check(replay["part_with_signature_kept"] in made,
                           f"no {replay['part_with_signature_kept']} in {made}")
 
 
-def check_responses(differences, body, replay):
-    items = body["input"]
-    kinds = [item.get("type", item.get("role")) for item in items]
-    differences.check(re.fullmatch(r"user( reasoning| assistant| message| function_call)*"
-                                   r"( function_call_output)*", " ".join(kinds)), f"items {kinds}")
-    differences.compare("reasoning that nothing follows", [], [
-        kind for kind, after in zip(kinds, [*kinds[1:], "function_call_output"])
-        if kind == "reasoning" and after in ("function_call_output", "user")])
-    calls = [item for item in items if item.get("type") == "function_call"]
-    check_ids(differences, [call["call_id"] for call in calls],
-              [item["call_id"] for item in items if item.get("type") == "function_call_output"])
-    for call in calls:
-        differences.check(is_object_text(call["arguments"]),
-                          f"arguments are no JSON object: {call['arguments']!r}")
+def check_input(differences, body, replay):
     if "input_items_in_order" in replay:
         expected = replay["input_items_in_order"]
-        differences.compare("input items", expected, items[1:1 + len(expected)])
-    differences.compare("store", False, body.get("store"))
+        differences.compare("input items", expected, body["input"][1:1 + len(expected)])
 
 
 def check_bedrock(differences, body, replay):
@@ -384,7 +296,7 @@ def check_bedrock(differences, body, replay):
     check_messages(differences, body, replay)
 
 
-CHECKS = {"openai-responses": check_responses, "anthropic": check_messages,
+CHECKS = {"openai": check_chat, "openai-responses": check_input, "anthropic": check_messages,
           "gemini": check_contents, "bedrock": check_bedrock}
 
 
@@ -394,8 +306,10 @@ def compare_replay(fixture, requests):
     if len(requests) < 2:
         differences.check(may_end, "there was no second request")
         return differences
-    check = CHECKS.get(fixture.provider, check_chat)
-    check(differences, requests[1]["body"], fixture.expect.get("replay") or {})
+    body = requests[1]["body"]
+    replay = fixture.expect.get("replay") or {}
+    differences += valid_request.problems(fixture.provider, body)
+    CHECKS[fixture.provider](differences, body, replay)
     return differences
 
 
