@@ -271,6 +271,16 @@ unsigned app_unsigned(const struct app *app, enum setting_id id, unsigned fallba
     return whole > UINT_MAX ? UINT_MAX : (unsigned)whole;
 }
 
+struct network_settings app_network(const struct settings *settings)
+{
+    return (struct network_settings){
+        .proxy = settings_text(settings, SETTING_PROXY),
+        .ca_file = settings_text(settings, SETTING_CA_FILE),
+        .client_cert = settings_text(settings, SETTING_CLIENT_CERT),
+        .client_key = settings_text(settings, SETTING_CLIENT_KEY),
+    };
+}
+
 bool app_read_input(struct text *out, struct error *error)
 {
     return file_read_fd(STDIN_FILENO, "standard input", MAX_INPUT_BYTES, out, error);

@@ -67,6 +67,9 @@ int64_t app_milliseconds(const struct app *app, enum setting_id id, int64_t fall
 /* A whole number; what does not fit is as large as can be. */
 unsigned app_unsigned(const struct app *app, enum setting_id id, unsigned fallback);
 
+/* How servers are reached, as the settings say; borrowed. */
+struct network_settings app_network(const struct settings *settings);
+
 /* Reads standard input to its end into `out`. */
 bool app_read_input(struct text *out, struct error *error);
 

@@ -4,13 +4,14 @@
 #include "base/json_write.h"
 #include "command/command.h"
 
-/* "https://user:password@host/" is shown as "https://host/". */
-static void append_value(struct text *out, const char *value)
+/* "https://user:password@host/" is shown as "https://host/".  A proxy needs no scheme, and what is
+ * wrong in it may be the password. */
+static void append_value(struct text *out, enum setting_id id, const char *value)
 {
     const char *scheme = strstr(value, "://");
     const char *rest = scheme ? scheme + 3 : value;
-    size_t authority = strcspn(rest, "/?#");
-    const char *at = scheme ? memrchr(rest, '@', authority) : NULL;
+    size_t authority = id == SETTING_PROXY ? strlen(rest) : strcspn(rest, "/?#");
+    const char *at = scheme || id == SETTING_PROXY ? memrchr(rest, '@', authority) : NULL;
     text_append(out, value, (size_t)(rest - value));
     text_puts(out, at ? at + 1 : rest);
 }
@@ -21,7 +22,7 @@ static void show(struct app *app, enum setting_id id, const char *value)
     const char *source = setting_source_name(app->settings.values[id].source);
     struct text shown = TEXT_INIT;
     struct text line = TEXT_INIT;
-    append_value(&shown, value);
+    append_value(&shown, id, value);
     if (shown.failed)
         output_fail(&app->out, ENOMEM);
     if (app->json) {

@@ -17,69 +17,34 @@ enum { MAX_SKEW_SECONDS = 60 };
 
 /* ---- on the way ---- */
 
-/* libcurl's order.  There is no HTTP_PROXY: in a CGI program it would be the caller's. */
-static const char *proxy_variable(const char *url)
+static void check_proxy(struct doctor *doctor, const struct http_network *network, const char *url)
 {
-    static const char *const of_https[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-                                           NULL};
-    static const char *const of_http[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
-    const char *const *names = strncasecmp(url, "https:", 6) == 0 ? of_https : of_http;
-    for (; *names; names++) {
-        const char *value = getenv(*names);
-        if (value && *value)
-            return *names;
-    }
-    return NULL;
-}
-
-static const char *without_user(const char *url)
-{
-    const char *start = strstr(url, "://");
-    start = start ? start + 3 : url;
-    const char *at = memrchr(start, '@', strcspn(start, "/"));
-    return at ? at + 1 : start;
-}
-
-static bool is_loopback(const char *url)
-{
-    struct http_host host;
-    bool loopback = http_host_init(&host, url, "") && host.is_loopback;
-    http_host_release(&host);
-    return loopback;
-}
-
-static void check_proxy(struct doctor *doctor, const char *url)
-{
-    const char *variable = proxy_variable(url);
+    struct http_proxy proxy;
     const char *none = getenv("no_proxy");
     if (!none)
         none = getenv("NO_PROXY");
-    if (!variable || is_loopback(url))
+    http_proxy_find(&proxy, network, url);
+    if (!proxy.from || http_is_here(url))
         doctor_tell(doctor, FINDING_OK, "proxy", NULL, "none%s",
-                    variable ? ": the server is on this machine" : "");
+                    proxy.from ? ": the server is on this machine" : "");
     else
-        doctor_tell(doctor, FINDING_OK, "proxy", NULL, "%s: %s%s%s", variable,
-                    without_user(getenv(variable)), none && *none ? ", but not for " : "",
+        doctor_tell(doctor, FINDING_OK, "proxy", NULL, "%s: %s%s%s", proxy.from,
+                    text_cstr(&proxy.name), none && *none ? ", but not for " : "",
                     none && *none ? none : "");
+    http_proxy_release(&proxy);
 }
 
-static void check_certificates(struct doctor *doctor)
+static void check_certificates(struct doctor *doctor, const struct http_network *network)
 {
-    struct http_certificates certificates;
-    if (!http_certificates_find(&certificates)) {
-        doctor_no_memory(doctor, "certificates");
-        http_certificates_release(&certificates);
-        return;
-    }
-    const char *file = text_cstr(&certificates.file);
-    const char *directory = text_cstr(&certificates.directory);
+    const char *file = text_cstr(&network->ca_file);
+    const char *directory = text_cstr(&network->ca_directory);
     const char *bad = *file && access(file, R_OK) != 0             ? file
                       : *directory && access(directory, R_OK) != 0 ? directory
                                                                    : NULL;
+    char advice[64];
+    snprintf(advice, sizeof(advice), "check %s", network->ca_from ? network->ca_from : "its rights");
     if (bad)
-        doctor_tell(doctor, FINDING_PROBLEM, "certificates",
-                    "check CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR", "'%s' cannot be read",
-                    bad);
+        doctor_tell(doctor, FINDING_PROBLEM, "certificates", advice, "'%s' cannot be read", bad);
     else if (*file || *directory)
         doctor_tell(doctor, FINDING_OK, "certificates", NULL, "those of '%s'%s%s%s",
                     *file ? file : directory, *file && *directory ? " and '" : "",
@@ -87,7 +52,22 @@ static void check_certificates(struct doctor *doctor)
     else
         doctor_tell(doctor, FINDING_WARNING, "certificates", "install ca-certificates",
                     "none found in the usual places; libcurl looks where it was built to");
-    http_certificates_release(&certificates);
+}
+
+static void check_network(struct doctor *doctor, const char *url)
+{
+    const struct network_settings settings = app_network(&doctor->app->settings);
+    struct http_network network = {0};
+    struct error error;
+    const struct curl_api *api = curl_api(&error);
+    if (!api || !http_network_init(&network, api, &settings, &error)) {
+        doctor_fail(doctor, "network", &error, "correct the configuration");
+    } else {
+        check_proxy(doctor, &network, url);
+        if (strncasecmp(url, "https:", 6) == 0)
+            check_certificates(doctor, &network);
+    }
+    http_network_release(&network);
 }
 
 static void check_clock(struct doctor *doctor, time_t date)
@@ -182,9 +162,7 @@ static void check_way(struct doctor *doctor, const struct profile *profile, cons
         return;
     }
     const char *url = text_cstr(&server.base_url);
-    check_proxy(doctor, url);
-    if (strncasecmp(url, "https:", 6) == 0)
-        check_certificates(doctor);
+    check_network(doctor, url);
     check_server(doctor, &server, model);
     server_release(&server);
 }

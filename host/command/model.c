@@ -119,6 +119,8 @@ struct client *model_client(struct app *app, const char *model, struct error *er
         .connect_timeout_ms = app_milliseconds(app, SETTING_CONNECT_TIMEOUT, 20000),
         .first_byte_timeout_ms = app_milliseconds(app, SETTING_FIRST_BYTE_TIMEOUT, 120000),
         .idle_timeout_ms = app_milliseconds(app, SETTING_IDLE_TIMEOUT, 120000),
+        .response_limit = settings_whole(&app->settings, SETTING_RESPONSE_LIMIT, 0),
+        .network = app_network(&app->settings),
         .retries = app_unsigned(app, SETTING_RETRIES, 3),
         .images = images_choice(settings_text(&app->settings, SETTING_IMAGES)),
     };

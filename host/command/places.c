@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "command/app.h"
 #include "config/grant.h"
 #include "config/paths.h"
 
@@ -12,7 +13,10 @@ struct services *places_services(const struct settings *settings)
     char *database = path_state("plugin-data.db");
     grant_write_all(&grants, settings);
     const struct services_settings places = {
-        .artifacts = artifacts, .database = database, .grants = text_cstr(&grants)};
+        .artifacts = artifacts,
+        .database = database,
+        .grants = text_cstr(&grants),
+        .network = app_network(settings)};
     struct services *services =
         artifacts && database && !grants.failed ? services_new(&places) : NULL;
     free(artifacts);

@@ -75,6 +75,7 @@ bool server_models(const struct server *server, const struct app *app, struct mo
         .query = server->pairs.query.data,
         .headers = (const char *const *)server->pairs.headers,
         .key = server->key,
+        .network = app_network(&app->settings),
         .connect_timeout_ms = app_milliseconds(app, SETTING_CONNECT_TIMEOUT, 20000),
         .timeout_ms = LIST_TIMEOUT_MS,
     };

@@ -78,6 +78,16 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "until the answer begins")                                                                   \
     X(IDLE_TIMEOUT, "idle-timeout", 0, "SECONDS", SETTING_NUMBER, PROJECT_OK, "120",               \
       "without a byte of the answer")                                                              \
+    X(RESPONSE_LIMIT, "response-limit", 0, "BYTES", SETTING_WHOLE, PROJECT_OK, "134217728",        \
+      "of one answer, as it comes from the server, at most")                                       \
+    X(PROXY, "proxy", 0, "URL", SETTING_TEXT, USER_ONLY, NULL,                                     \
+      "ask this proxy, not that of https_proxy and the like; none: no proxy")                      \
+    X(CA_FILE, "ca-file", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                                \
+      "trust servers whose certificates come from these, not the system's")                        \
+    X(CLIENT_CERT, "client-cert", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                        \
+      "the certificate to show to the model's server")                                             \
+    X(CLIENT_KEY, "client-key", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                          \
+      "its key, unless that is in the same file")                                                  \
     X(RETRIES, "retries", 0, "N", SETTING_WHOLE, PROJECT_OK, "3",                                  \
       "attempts after the first, for errors that may pass")                                        \
     X(RESULT_LIMIT, "result-limit", 0, "BYTES", SETTING_WHOLE, PROJECT_OK, "65536",                \

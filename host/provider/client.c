@@ -269,6 +269,8 @@ static struct client *server_client(const struct client_settings *settings,
                 .connect_timeout_ms = settings->connect_timeout_ms,
                 .first_byte_timeout_ms = settings->first_byte_timeout_ms,
                 .idle_timeout_ms = settings->idle_timeout_ms,
+                .response_limit = settings->response_limit,
+                .network = settings->network,
                 .max_attempts = attempts_of(settings),
             },
             error);

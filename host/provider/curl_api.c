@@ -27,7 +27,12 @@
     X(multi_cleanup)                                                                               \
     X(slist_append)                                                                                \
     X(slist_free_all)                                                                              \
-    X(getdate)
+    X(getdate)                                                                                     \
+    X(url)                                                                                         \
+    X(url_set)                                                                                     \
+    X(url_get)                                                                                     \
+    X(url_cleanup)                                                                                 \
+    X(free)
 
 static const struct library_function functions[] = {
 #define X(name) {"curl_" #name, offsetof(struct curl_api, name)},

@@ -31,6 +31,11 @@ struct curl_api {
     struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
     void (*slist_free_all)(struct curl_slist *);
     time_t (*getdate)(const char *, const time_t *);
+    CURLU *(*url)(void);
+    CURLUcode (*url_set)(CURLU *, CURLUPart, const char *, unsigned);
+    CURLUcode (*url_get)(CURLU *, CURLUPart, char **, unsigned);
+    void (*url_cleanup)(CURLU *);
+    void (*free)(void *);
 };
 
 /* Starts loading on a thread of its own, to be ready when curl_api() is called. */

@@ -10,6 +10,9 @@
 #include "provider/http_host.h"
 #include "provider/http_response.h"
 
+/* What is read behind the end of a response, so that its connection stays in use. */
+#define SURPLUS_MOST_BYTES (64u << 10)
+
 struct http_client {
     struct client client; /* first: ops get a pointer to it */
     const struct curl_api *api;
@@ -34,6 +37,8 @@ struct http_client {
     struct http_hints hints;
     bool fresh;    /* something was received since the last stream_settled() */
     bool attached; /* `easy` is in `multi` */
+    size_t header_bytes;
+    size_t surplus_bytes;
     curl_off_t sent_bytes;
     curl_off_t received_bytes;
     int64_t moved_ms; /* when one of them last grew */
@@ -45,13 +50,6 @@ static struct http_client *of(struct client *client)
 }
 
 /* ---- the response ---- */
-
-static size_t on_header(char *data, size_t size, size_t count, void *context)
-{
-    struct http_client *client = context;
-    http_hints_read(&client->hints, client->api, data, size * count);
-    return size * count;
-}
 
 static const char *host_name(const struct http_client *client)
 {
@@ -65,33 +63,72 @@ static int status_of(const struct http_client *client)
     return (int)status;
 }
 
+/* Another number than that of the bytes makes libcurl give up. */
+static size_t on_header(char *data, size_t size, size_t count, void *context)
+{
+    struct http_client *client = context;
+    size_t length = size * count;
+    client->header_bytes += length;
+    if (client->header_bytes <= HTTP_HEADERS_MOST_BYTES) {
+        http_hints_read(&client->hints, client->api, data, length);
+        return length;
+    }
+    if (client->response.stream)
+        http_response_fail(&client->response, ERROR_SERVER, false,
+                           "'%s' sent more than %u KiB of headers", host_name(client),
+                           HTTP_HEADERS_MOST_BYTES >> 10);
+    return 0;
+}
+
 /* What comes behind the end is taken off the socket all the same: the connection can be used
- * again once the response was read to its last byte. */
+ * again once the response was read to its last byte.  But not for ever, and a few packed bytes
+ * may be a great many when they are unpacked. */
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct http_client *client = context;
     size_t length = size * count;
-    if (length && client->response.stream && !client->response.stream->ended) {
+    if (!client->response.stream || client->response.stream->ended) {
+        client->surplus_bytes += length;
+    } else if (length) {
         client->fresh = true;
         http_response_receive(&client->response, status_of(client), data, length);
+        if (http_response_is_refused(&client->response))
+            return 0;
     }
-    return length;
+    return client->surplus_bytes <= SURPLUS_MOST_BYTES ? length : 0;
 }
 
 /* ---- what went wrong ---- */
 
+/* Nothing of the server itself came. */
+static void fail_to_reach(struct http_client *client, CURLcode code)
+{
+    struct error error = ERROR_INIT;
+    http_host_tell_failure(&client->host, client->easy, code, client->detail, &error);
+    stream_fail(client->response.stream, &error);
+}
+
+/* A header line that is longer than it takes is no other error to libcurl. */
+static bool is_header_too_long(const struct http_client *client, CURLcode code)
+{
+    curl_off_t microseconds = 0;
+    client->api->easy_getinfo(client->easy, CURLINFO_STARTTRANSFER_TIME_T, &microseconds);
+    return code == CURLE_OUT_OF_MEMORY && microseconds > 0 && !client->received_bytes;
+}
+
 /* No whole response came. */
 static void fail_transfer(struct http_client *client, CURLcode code)
 {
-    struct error error = ERROR_INIT;
     const char *detail = client->detail[0] ? client->detail : client->api->easy_strerror(code);
-    if (client->received_bytes || status_of(client)) {
+    if (is_header_too_long(client, code))
+        http_response_fail(&client->response, ERROR_SERVER, false,
+                           "'%s' sent a header line that is too long to be read",
+                           host_name(client));
+    else if (client->received_bytes || status_of(client))
         http_response_fail(&client->response, ERROR_STREAM_TRUNCATED, true,
                            "'%s' broke the response off: %s", host_name(client), detail);
-        return;
-    }
-    http_error_from_curl(&error, host_name(client), code, detail);
-    stream_fail(client->response.stream, &error);
+    else
+        fail_to_reach(client, code);
 }
 
 /* ---- one transfer ---- */
@@ -171,6 +208,7 @@ static bool begin(struct http_client *client, const struct request *request, str
     http_hints_init(&client->hints);
     client->fresh = false;
     client->detail[0] = '\0';
+    client->header_bytes = client->surplus_bytes = 0;
     client->sent_bytes = client->received_bytes = 0;
     client->moved_ms = clock_ms();
     if (!http_response_begin(&client->response, client->profile->wire, host_name(client), stream) ||
@@ -209,10 +247,18 @@ static void settle(struct http_client *client)
     client->moved_ms = clock_ms();
 }
 
+/* A server may take connections and then no byte of a request, as one that speaks HTTP/2 can. */
+static bool is_connected(const struct http_client *client)
+{
+    curl_off_t microseconds = 0;
+    client->api->easy_getinfo(client->easy, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
+    return microseconds > 0;
+}
+
 /* How long silence is borne at this point; 0 = for ever.  While it connects libcurl counts. */
 static int64_t patience_ms(const struct http_client *client)
 {
-    if (!client->sent_bytes)
+    if (!client->sent_bytes && !is_connected(client))
         return 0;
     return client->received_bytes ? client->idle_timeout_ms : client->first_byte_timeout_ms;
 }
@@ -306,6 +352,8 @@ static void conclude(struct http_client *client, CURLcode code)
         return;
     if (code != CURLE_OK && status < 300 && response->stream->stop == STOP_UNKNOWN)
         fail_transfer(client, code);
+    else if (status == 407) /* of a proxy that is asked for the whole URL */
+        fail_to_reach(client, CURLE_OK);
     else
         http_response_conclude(response, status, &client->hints);
     name_key(client);
@@ -356,17 +404,24 @@ static void http_free(struct client *base)
 static const struct client_ops http_ops = {
     .attempt = http_attempt, .free = http_free, .prepare = http_prepare};
 
-static bool find_host(struct http_client *client, const struct http_settings *settings)
+static bool find_host(struct http_client *client, const struct http_settings *settings,
+                      struct error *error)
 {
     struct text path = TEXT_INIT;
     http_host_path(settings->profile, settings->model, settings->query, &path);
-    bool found =
-        !path.failed && http_host_init(&client->host, settings->base_url, text_cstr(&path));
+    bool found = path.failed ? error_memory(error)
+                             : http_host_init(&client->host, client->api,
+                                              &(struct http_host_settings){
+                                                  .base_url = settings->base_url,
+                                                  .path = text_cstr(&path),
+                                                  .network = settings->network},
+                                              error);
     text_release(&path);
     return found;
 }
 
-static bool set_up(struct http_client *client, const struct http_settings *settings)
+static bool set_up(struct http_client *client, const struct http_settings *settings,
+                   struct error *error)
 {
     const struct curl_api *api = client->api;
     client->client.provider = strdup(settings->profile->name);
@@ -375,11 +430,13 @@ static bool set_up(struct http_client *client, const struct http_settings *setti
     client->key_from = settings->key_from ? strdup(settings->key_from) : NULL;
     client->multi = api->multi_init();
     client->easy = api->easy_init();
-    return client->client.provider && client->client.model &&
-           (client->key_from || !settings->key_from) && client->multi && client->easy &&
-           find_host(client, settings) &&
-           http_host_add_headers(&client->host, api, settings->profile, settings->headers,
-                                 settings->key);
+    if (!client->client.provider || !client->client.model ||
+        (settings->key_from && !client->key_from) || !client->multi || !client->easy)
+        return error_memory(error);
+    return find_host(client, settings, error) &&
+           (http_host_add_headers(&client->host, settings->profile, settings->headers,
+                                  settings->key) ||
+            error_memory(error));
 }
 
 /* A key needs no signature. */
@@ -414,13 +471,10 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     client->connect_timeout_ms = settings->connect_timeout_ms;
     client->first_byte_timeout_ms = settings->first_byte_timeout_ms;
     client->idle_timeout_ms = settings->idle_timeout_ms;
-    if (!find_signer(client, settings, error)) {
-        http_free(&client->client);
-        return NULL;
-    }
-    if (set_up(client, settings))
+    client->response.most_bytes =
+        settings->response_limit > 0 ? (size_t)settings->response_limit : 0;
+    if (find_signer(client, settings, error) && set_up(client, settings, error))
         return &client->client;
-    error_memory(error);
     http_free(&client->client);
     return NULL;
 }

@@ -4,6 +4,8 @@
  * libcurl is loaded when the first client is made (curl_api.h).  Waits are on
  * curl_multi_poll() with the cancel token's descriptor beside the sockets.  No redirects,
  * http and https only, `Accept-Encoding: identity` is asked for and gzip is decoded all the same.
+ * A connection that the server closed since the last request is replaced unnoticed, unless a byte
+ * of the response had come.
  */
 #ifndef PROVIDER_HTTP_H
 #define PROVIDER_HTTP_H
@@ -18,9 +20,11 @@ struct http_settings {
     const char *const *headers;     /* beside the format's, NULL-terminated, or NULL */
     const char *key;      /* or NULL */
     const char *key_from; /* where it was found, or would be looked for; or NULL */
+    struct network_settings network;
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
+    int64_t response_limit; /* bytes of one response; 0 = none */
     unsigned max_attempts;
 };
 

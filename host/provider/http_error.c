@@ -60,7 +60,9 @@ void http_hints_read(struct http_hints *hints, const struct curl_api *api, const
     while (length && (unsigned char)line[length - 1] <= ' ')
         length--;
     const char *colon = memchr(line, ':', length);
-    if (!colon || length >= sizeof(copy))
+    if (length >= sizeof(copy))
+        length = sizeof(copy) - 1; /* the beginning of an address tells enough */
+    if (!colon || colon >= line + length)
         return;
     memcpy(copy, line, length);
     copy[length] = '\0';
@@ -92,52 +94,4 @@ void http_error_from_status(struct error *error, const char *host, int status,
         error->retry_after_ms = hints->retry_after_ms;
     if (!hints->should_retry || (hints->should_retry > 0 && may_be_retried(error)))
         error->retryable = hints->should_retry;
-}
-
-static const struct fault {
-    CURLcode code;
-    enum error_kind kind;
-    bool retryable;
-    const char *what;
-    const char *cure;
-} faults[] = {
-    {CURLE_COULDNT_RESOLVE_HOST, ERROR_NETWORK, true, "its name is not known",
-     "check the base URL and the network"},
-    {CURLE_COULDNT_RESOLVE_PROXY, ERROR_NETWORK, true, "the proxy's name is not known",
-     "check the proxy variables, such as https_proxy"},
-    {CURLE_COULDNT_CONNECT, ERROR_NETWORK, true, "it takes no connections",
-     "check the base URL and that the server runs"},
-    {CURLE_OPERATION_TIMEDOUT, ERROR_TIMEOUT, true, "no connection in time",
-     "--connect-timeout sets the limit"},
-    {CURLE_PEER_FAILED_VERIFICATION, ERROR_NETWORK, false, "its certificate is not trusted",
-     "behind a proxy that inspects TLS, name its CA file in SSL_CERT_FILE or CURL_CA_BUNDLE"},
-    {CURLE_SSL_CACERT_BADFILE, ERROR_CONFIG, false, "the CA certificates cannot be read",
-     "check SSL_CERT_FILE, SSL_CERT_DIR and CURL_CA_BUNDLE"},
-    {CURLE_SSL_CONNECT_ERROR, ERROR_NETWORK, true, "the TLS handshake failed",
-     "check that an https server is there"},
-    {CURLE_UNSUPPORTED_PROTOCOL, ERROR_CONFIG, false, "the protocol is not supported",
-     "use an http or https base URL"},
-    {CURLE_URL_MALFORMAT, ERROR_CONFIG, false, "the base URL is malformed", "correct it"},
-    {CURLE_OUT_OF_MEMORY, ERROR_INTERNAL, false, "out of memory", "nothing was received"},
-};
-
-static const struct fault other_fault = {.kind = ERROR_NETWORK,
-                                         .retryable = true,
-                                         .what = "the connection broke before a response came",
-                                         .cure = "try again"};
-
-static const struct fault *find_fault(CURLcode code)
-{
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        if (faults[i].code == code)
-            return &faults[i];
-    return &other_fault;
-}
-
-void http_error_from_curl(struct error *error, const char *host, CURLcode code, const char *detail)
-{
-    const struct fault *fault = find_fault(code);
-    error_set(error, fault->kind, "cannot reach '%s': %s (%s); %s", host, fault->what, detail,
-              fault->cure);
-    error->retryable = fault->retryable;
 }

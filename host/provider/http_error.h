@@ -1,5 +1,5 @@
 /*
- * http_error - what the headers of a response ask for, and what a failure means to the user.
+ * http_error - what the headers of a response ask for, and what its status means to the user.
  */
 #ifndef PROVIDER_HTTP_ERROR_H
 #define PROVIDER_HTTP_ERROR_H
@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "provider/curl_api.h"
+
+/* Of all headers that belong to one request: of informational responses too, and behind a body. */
+#define HTTP_HEADERS_MOST_BYTES (256u << 10)
 
 /* What the headers of one response said. */
 struct http_hints {
@@ -28,7 +31,5 @@ void http_hints_read(struct http_hints *hints, const struct curl_api *api, const
 /* A response whose status is no success. */
 void http_error_from_status(struct error *error, const char *host, int status,
                             const struct http_hints *hints, const struct text *body);
-/* A transfer that libcurl gave up before a response began.  `detail` is libcurl's own text. */
-void http_error_from_curl(struct error *error, const char *host, CURLcode code, const char *detail);
 
 #endif

@@ -16,7 +16,6 @@ struct http_get {
     const struct curl_api *api;
     CURL *easy; /* holds the connection */
     struct http_host host;
-    struct text base_url;
     struct text query;
     int64_t connect_timeout_ms;
     int64_t timeout_ms;
@@ -26,6 +25,7 @@ struct http_get {
     struct text body;
     struct http_hints hints;
     time_t date;
+    size_t header_bytes;
     bool too_long;
     char detail[CURL_ERROR_SIZE];
 };
@@ -47,9 +47,12 @@ static void read_date(struct http_get *get, const char *line, size_t length)
 static size_t on_header(char *data, size_t size, size_t count, void *context)
 {
     struct http_get *get = context;
-    http_hints_read(&get->hints, get->api, data, size * count);
-    read_date(get, data, size * count);
-    return size * count;
+    size_t length = size * count;
+    get->header_bytes += length;
+    get->too_long = get->header_bytes > HTTP_HEADERS_MOST_BYTES;
+    http_hints_read(&get->hints, get->api, data, length);
+    read_date(get, data, length);
+    return get->too_long ? 0 : length;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)
@@ -105,8 +108,8 @@ static bool judge(const struct http_get *get, CURLcode code, struct error *error
                   (double)get->timeout_ms / 1000);
     else if (code != CURLE_OK && status)
         error_set(error, ERROR_STREAM_TRUNCATED, "'%s' broke the response off: %s", host, detail);
-    else if (code != CURLE_OK)
-        http_error_from_curl(error, host, code, detail);
+    else if (code != CURLE_OK || status == 407)
+        http_host_tell_failure(&get->host, get->easy, code, get->detail, error);
     else if (status < 200 || status >= 300)
         http_error_from_status(error, host, (int)status, &get->hints, &get->body);
     else
@@ -118,12 +121,13 @@ static bool begin(struct http_get *get, const char *path)
 {
     text_reset(&get->url);
     text_reset(&get->body);
-    text_append(&get->url, get->base_url.data, get->base_url.length);
+    text_append(&get->url, get->host.url.data, get->host.url.length);
     text_puts(&get->url, path);
     if (get->query.length)
         text_printf(&get->url, "%c%s", strchr(path, '?') ? '&' : '?', get->query.data);
     http_hints_init(&get->hints);
     get->date = -1;
+    get->header_bytes = 0;
     get->too_long = false;
     get->detail[0] = '\0';
     return !get->url.failed && set_options(get);
@@ -149,24 +153,27 @@ void http_get_free(struct http_get *get)
     if (get->easy)
         get->api->easy_cleanup(get->easy);
     http_host_release(&get->host);
-    text_release(&get->base_url);
     text_release(&get->query);
     text_release(&get->url);
     text_release(&get->body);
     free(get);
 }
 
-static bool set_up(struct http_get *get, const struct http_get_settings *settings)
+static bool set_up(struct http_get *get, const struct http_get_settings *settings,
+                   struct error *error)
 {
     get->connect_timeout_ms = settings->connect_timeout_ms;
     get->timeout_ms = settings->timeout_ms;
-    text_puts(&get->base_url, settings->base_url);
     text_puts(&get->query, settings->query ? settings->query : "");
     get->easy = get->api->easy_init();
-    return get->easy && !get->base_url.failed && !get->query.failed &&
-           http_host_init(&get->host, settings->base_url, "") &&
-           http_host_add_headers(&get->host, get->api, settings->profile, settings->headers,
-                                 settings->key);
+    const struct http_host_settings host = {
+        .base_url = settings->base_url, .path = "", .network = settings->network};
+    if (!get->easy || get->query.failed)
+        return error_memory(error);
+    return http_host_init(&get->host, get->api, &host, error) &&
+           (http_host_add_headers(&get->host, settings->profile, settings->headers,
+                                  settings->key) ||
+            error_memory(error));
 }
 
 struct http_get *http_get_new(const struct http_get_settings *settings, struct error *error)
@@ -175,12 +182,14 @@ struct http_get *http_get_new(const struct http_get_settings *settings, struct e
     if (!api)
         return NULL;
     struct http_get *get = calloc(1, sizeof(*get));
-    if (get)
-        get->api = api;
-    if (get && set_up(get, settings))
+    if (!get) {
+        error_memory(error);
+        return NULL;
+    }
+    get->api = api;
+    if (set_up(get, settings, error))
         return get;
     http_get_free(get);
-    error_memory(error);
     return NULL;
 }
 

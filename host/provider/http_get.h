@@ -19,6 +19,7 @@ struct http_get_settings {
     const char *query;          /* behind every path, without '?', or NULL */
     const char *const *headers; /* beside the format's, NULL-terminated, or NULL */
     const char *key;            /* or NULL */
+    struct network_settings network;
     int64_t connect_timeout_ms; /* 0: as long as the whole GET may take */
     int64_t timeout_ms;         /* of one GET, from its beginning to its last byte */
 };

@@ -123,10 +123,22 @@ static void collect(struct http_response *response, const char *data, size_t len
         http_response_fail_memory(response);
 }
 
+/* The bytes of all events together: an answer without an end does end. */
+static bool count(struct http_response *response, size_t length)
+{
+    response->total_bytes += length;
+    if (!response->most_bytes || response->total_bytes <= response->most_bytes)
+        return true;
+    http_response_fail(response, ERROR_SERVER, false,
+                       "'%s' sent a response of more than %zu bytes; --response-limit sets the limit",
+                       response->host, response->most_bytes);
+    return false;
+}
+
 void http_response_receive(struct http_response *response, int status, const char *data,
                            size_t length)
 {
-    if (response->stream->ended)
+    if (response->stream->ended || !count(response, length))
         return;
     if (response->body == HTTP_BODY_UNKNOWN && status >= 300)
         response->body = HTTP_BODY_ERROR;
@@ -144,10 +156,20 @@ void http_response_receive(struct http_response *response, int status, const cha
     }
 }
 
-bool http_response_is_enough(const struct http_response *response)
+static bool is_prose_enough(const struct http_response *response)
 {
     bool is_prose = response->body == HTTP_BODY_ERROR || response->body == HTTP_BODY_PAGE;
-    return response->stream->ended || (is_prose && response->received.length == ERROR_MOST_BYTES);
+    return is_prose && response->received.length == ERROR_MOST_BYTES;
+}
+
+bool http_response_is_enough(const struct http_response *response)
+{
+    return response->stream->ended || is_prose_enough(response);
+}
+
+bool http_response_is_refused(const struct http_response *response)
+{
+    return http_response_has_failed(response) || is_prose_enough(response);
 }
 
 /* ---- one response ---- */
@@ -160,6 +182,7 @@ bool http_response_begin(struct http_response *response, const struct wire *wire
     response->host = host;
     response->stream = stream;
     response->body = HTTP_BODY_UNKNOWN;
+    response->total_bytes = 0;
     sse_init(&response->sse, on_event, response);
     event_stream_init(&response->messages, on_message, response);
     response->decoder = wire->decoder_new(stream);

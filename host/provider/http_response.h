@@ -32,9 +32,11 @@ struct http_response {
     struct text event; /* that was in the last one */
     enum http_body body;
     struct text received; /* of a body that is not cut into events */
+    size_t most_bytes;    /* that one body may have, unpacked; 0: any number */
+    size_t total_bytes;   /* that it had so far */
 };
 
-/* A zeroed one, or one that has ended.  False: the stream failed. */
+/* One that is zeroed but for `most_bytes`, or one that has ended.  False: the stream failed. */
 bool http_response_begin(struct http_response *response, const struct wire *wire, const char *host,
                          struct stream *stream);
 /* Bytes of the body; `status` is that of HTTP.  What comes behind the end is passed over. */
@@ -43,6 +45,8 @@ void http_response_receive(struct http_response *response, int status, const cha
 /* Whether what may still come is of no interest. */
 bool http_response_is_enough(const struct http_response *response);
 bool http_response_has_failed(const struct http_response *response);
+/* Whether it is enough because the rest must not be read. */
+bool http_response_is_refused(const struct http_response *response);
 /* The first failure stays. */
 void http_response_fail(struct http_response *response, enum error_kind kind, bool retryable,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -30,11 +30,7 @@ static unsigned port_of(const char *url)
 /* Without a connection, and without loading what is needed for one. */
 static bool is_there(const char *url)
 {
-    struct http_host host;
-    bool there =
-        http_host_init(&host, url, "") && host.is_loopback && listener_is_trusted(port_of(url));
-    http_host_release(&host);
-    return there;
+    return http_is_here(url) && listener_is_trusted(port_of(url));
 }
 
 static bool ask(struct local_server *server, const char *url)

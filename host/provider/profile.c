@@ -75,7 +75,8 @@ static void strip(struct text *url, const char *end)
 
 static bool check_url(const char *url, const char *from, struct error *error)
 {
-    if (!starts_with(url, "http://") && !starts_with(url, "https://"))
+    if (!starts_with(url, "http://") && !starts_with(url, "https://") &&
+        !starts_with(url, "http+unix://"))
         return error_set(error, ERROR_CONFIG, "%s must begin with 'http://' or 'https://'", from);
     const char *host = strchr(url, ':') + 3;
     if (!*host || *host == '/' || *host == ':')

@@ -16,6 +16,7 @@
 
 #include "base/cancel.h"
 #include "conversation/item.h"
+#include "provider/network.h"
 #include "provider/prefix.h"
 #include "provider/stream.h"
 
@@ -268,6 +269,8 @@ struct client_settings {
     int64_t connect_timeout_ms;
     int64_t first_byte_timeout_ms;
     int64_t idle_timeout_ms;
+    int64_t response_limit;    /* bytes of one response; 0 = none */
+    struct network_settings network;
     unsigned retries;          /* attempts after the first */
     enum images_choice images;
 };

@@ -56,7 +56,7 @@ static bool set_options(struct exchange *exchange)
 {
     const struct curl_api *api = exchange->api;
     CURL *easy = exchange->easy;
-    return http_easy_apply(api, &exchange->caller.services->http.certificates, easy) &&
+    return http_easy_apply(&exchange->caller.services->http.network, easy) &&
            api->easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->detail) == CURLE_OK &&
            http_request_apply(&exchange->request, api, easy) &&
            http_answer_apply(&exchange->answer, api, easy) &&

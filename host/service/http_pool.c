@@ -1,10 +1,16 @@
 #include "service/http_pool.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { CONNECTIONS = 4 }; /* in each handle */
 
-void http_pool_init(struct http_pool *pool)
+bool http_pool_init(struct http_pool *pool, const struct network_settings *settings)
 {
     pthread_mutex_init(&pool->lock, NULL);
+    pool->proxy = settings->proxy ? strdup(settings->proxy) : NULL;
+    pool->ca_file = settings->ca_file ? strdup(settings->ca_file) : NULL;
+    return (pool->proxy || !settings->proxy) && (pool->ca_file || !settings->ca_file);
 }
 
 void http_pool_release(struct http_pool *pool)
@@ -12,7 +18,11 @@ void http_pool_release(struct http_pool *pool)
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; i < pool->idle[kind].count; i++)
             pool->api->multi_cleanup(pool->idle[kind].items[i]);
-    http_certificates_release(&pool->certificates);
+    http_network_release(&pool->network);
+    if (pool->proxy)
+        explicit_bzero(pool->proxy, strlen(pool->proxy)); /* it may hold a password */
+    free(pool->proxy);
+    free(pool->ca_file);
     pthread_mutex_destroy(&pool->lock);
 }
 
@@ -23,9 +33,10 @@ static bool load_locked(struct http_pool *pool, struct error *error)
     const struct curl_api *api = curl_api(error);
     if (!api)
         return false;
-    if (!http_certificates_find(&pool->certificates)) {
-        http_certificates_release(&pool->certificates);
-        return error_memory(error);
+    const struct network_settings settings = {.proxy = pool->proxy, .ca_file = pool->ca_file};
+    if (!http_network_init(&pool->network, api, &settings, error)) {
+        http_network_release(&pool->network);
+        return false;
     }
     pool->api = api;
     return true;

@@ -17,14 +17,16 @@ enum { HTTP_POOL_IDLE = 4 }; /* of each kind */
 struct http_pool {
     pthread_mutex_t lock;
     const struct curl_api *api; /* once it is loaded */
-    struct http_certificates certificates;
+    char *proxy, *ca_file;      /* as the user says, or NULL */
+    struct http_network network; /* once libcurl is loaded */
     struct http_idle {
         CURLM *items[HTTP_POOL_IDLE];
         size_t count;
     } idle[2];
 };
 
-void http_pool_init(struct http_pool *pool);
+/* False: no memory; release it all the same. */
+bool http_pool_init(struct http_pool *pool, const struct network_settings *settings);
 void http_pool_release(struct http_pool *pool);
 
 /* Loads libcurl the first time.  NULL with *error. */

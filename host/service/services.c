@@ -81,8 +81,8 @@ struct services *services_new(const struct services_settings *settings)
     atomic_init(&services->face.references, 1);
     database_init(&services->database);
     secrets_init(&services->secrets);
-    http_pool_init(&services->http);
-    if (copy(&services->artifacts.folder, settings->artifacts) &&
+    if (http_pool_init(&services->http, &settings->network) &&
+        copy(&services->artifacts.folder, settings->artifacts) &&
         copy(&services->database.path, settings->database) &&
         copy(&services->secrets.grants, settings->grants))
         return services;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "plugin/host_api.h"
+#include "provider/network.h"
 #include "service/artifact_store.h"
 
 struct services;
@@ -20,6 +21,7 @@ struct services_settings {
     const char *artifacts; /* the folder */
     const char *database;  /* the file of memory and state */
     const char *grants;    /* of secrets, as config/grant.h has them; NULL: none */
+    struct network_settings network; /* no client certificate is shown to the servers of tools */
 };
 
 struct services *services_new(const struct services_settings *settings); /* NULL: no memory */

@@ -20,7 +20,8 @@ class Words(e2e.Case):
         return [line.split("\t")[0] for line in done.out.splitlines()]
 
     def test_options(self):
-        self.assertEqual(self.words("--re"), ["--reasoning", "--retries", "--result-limit"])
+        self.assertEqual(self.words("--re"),
+                         ["--reasoning", "--response-limit", "--retries", "--result-limit"])
         self.assertEqual(self.words("tools", "--ver"), ["--verbose", "--version"])
         options = self.words("-")
         helped = re.findall(r"(?m)^  (?:-\w,|   ) (--[\w-]+)", self.mortise("--help").out)
@@ -97,7 +98,7 @@ class Words(e2e.Case):
 
 
 CASES = (
-    ("mortise --re", ["--reasoning", "--result-limit", "--retries"]),
+    ("mortise --re", ["--reasoning", "--response-limit", "--result-limit", "--retries"]),
     ("mortise pl", ["plugins"]),
     ("mortise plugins ", ["check", "list", "reset", "show"]),
     ("mortise --color ", ["always", "auto", "never"]),

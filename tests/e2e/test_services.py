@@ -2,11 +2,13 @@
 import http.server
 import os
 import sqlite3
+import ssl
 import stat
 import threading
 import time
 
 import e2e
+import servers
 
 SECRET = "sk-0123456789-abcdef"
 
@@ -288,6 +290,38 @@ class Http(Case):
         """As libcurl has it: the variable names the proxy, which is asked for the whole URL."""
         self.assertEqual(self.answer("keeper_fetch", url="http://example.invalid/x",
                                      env={"http_proxy": self.url}), "200 hello")
+
+    def test_proxy_of_the_user(self):
+        """What the model's requests are told counts for tools too."""
+        nowhere = {"http_proxy": "http://127.0.0.1:1"}
+        self.assertEqual(self.answer("keeper_fetch", "--proxy", self.url, env=nowhere,
+                                     url="http://example.invalid/x"), "200 hello")
+        self.assertEqual(self.answer("keeper_fetch", env=nowhere, url=self.url), "200 hello")
+        done = self.call("keeper_fetch", "--proxy", "gopher://x", url="http://example.invalid/x")
+        self.fails(done, 1, "no URL of a proxy")
+
+    def test_certificates_of_the_user(self):
+        """They are trusted, and the client certificate is not shown."""
+        authority = servers.Authority(self.folder("ca"))
+        certificate, key = authority.issue("localhost", "IP:127.0.0.1")
+        context = servers.tls(certificate, key)
+        context.verify_mode = ssl.CERT_OPTIONAL
+        context.load_verify_locations(authority.certificate)
+        shown = []
+
+        def serve(connection, number):
+            shown.append(connection.getpeercert())
+            server.read(connection, number)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+        with servers.Listener(serve, tls=context) as server:
+            url = server.url(path="/")
+            self.check(self.call("keeper_fetch", url=url), 1)
+            self.assertEqual(self.answer("keeper_fetch", "--ca-file", authority.certificate,
+                                         "--client-cert", certificate, "--client-key", key,
+                                         url=url), "200 hello")
+        self.assertEqual(len(shown), 1)
+        self.assertFalse(shown[0])
 
 
 if __name__ == "__main__":

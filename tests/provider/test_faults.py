@@ -9,10 +9,8 @@ it chooses, and asserts error kinds, exit codes, numbers of requests and times.
 import argparse
 import json
 import os
-import shutil
 import signal
 import socket
-import ssl
 import struct
 import subprocess
 import sys
@@ -66,16 +64,14 @@ def wait_for_hangup(connection, seconds=20):
 class Server:
     """Calls answer(connection, number, request) for each request; number counts from 1."""
 
-    def __init__(self, answer, tls=None):
+    def __init__(self, answer):
         self.answer = answer
-        self.tls = tls
         self.requests = []
         self.times = []
         self.lock = threading.Lock()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=16)
         self.port = self.listener.getsockname()[1]
-        scheme = "https" if tls else "http"
-        self.url = f"{scheme}://127.0.0.1:{self.port}/v1"
+        self.url = f"http://127.0.0.1:{self.port}/v1"
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -88,8 +84,6 @@ class Server:
 
     def serve(self, connection):
         try:
-            if self.tls:
-                connection = self.tls.wrap_socket(connection, server_side=True)
             with connection:
                 request = self.read(connection)
                 if request is None:
@@ -597,30 +591,12 @@ def the_connection_is_kept(mortise):
 
 
 @test
-def a_redirect_is_not_followed(mortise):
-    with always(head() + ANSWER) as target:
-        with always(head(307, Location=target.url, Content_Length=0)) as server:
-            Run(mortise, server.url).failed("config", 3).says(target.url)
-            count(server, 1)
-            count(target, 0)
-
-
-@test
 def a_web_page_is_no_answer(mortise):
     """FAULTS 33"""
     page = b"<!DOCTYPE html><html><title>Welcome</title></html>"
     with always(head(Content_Length=len(page)) + page) as server:
         Run(mortise, server.url).failed("bad_request", 4).says("base URL")
         count(server, 1)
-
-
-@test
-def no_proxy_for_this_machine(mortise):
-    """FAULTS 26"""
-    with always(head() + ANSWER) as server, always(error_body(500)) as proxy:
-        variables = {"http_proxy": proxy.url, "ALL_PROXY": proxy.url}
-        Run(mortise, server.url, environment=variables).succeeded()
-        count(proxy, 0)
 
 
 @test
@@ -643,29 +619,6 @@ def the_key_is_not_shown_when_the_host_is_wrong(mortise):
     run = Run(mortise, f"http://me:{KEY}@nowhere.invalid/v1", "-v", "-v", "--retries", "0")
     run.failed("network", 4)
     assert b"canary" not in run.stdout + run.stderr, run.stderr
-
-
-@test
-def certificates(mortise):
-    """FAULTS 25"""
-    openssl = shutil.which("openssl")
-    if not openssl:
-        return "skipped: no openssl"
-    with tempfile.TemporaryDirectory() as folder:
-        key, certificate = Path(folder, "key.pem"), Path(folder, "certificate.pem")
-        subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                        "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-                        "-keyout", key, "-out", certificate], check=True, capture_output=True)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        with Server(lambda connection, *_: connection.sendall(head() + ANSWER), context) as server:
-            run = Run(mortise, server.url).failed("network", 4, retryable=False)
-            run.says("SSL_CERT_FILE")
-            count(server, 0)
-            for name in ("SSL_CERT_FILE", "CURL_CA_BUNDLE"):
-                Run(mortise, server.url, environment={name: str(certificate)}).succeeded()
-            missing = {"SSL_CERT_FILE": str(Path(folder, "missing.pem"))}
-            Run(mortise, server.url, environment=missing).failed("config", 3)
 
 
 # ---- all of it -------------------------------------------------------------------------------

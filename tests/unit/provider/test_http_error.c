@@ -1,4 +1,4 @@
-/* What headers ask for, and what failures are called (FAULTS 36). */
+/* What headers ask for, and what a status means (FAULTS 36). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,31 +125,22 @@ static void test_a_redirect_is_named_not_followed(void **state)
     assert_non_null(strstr(error.message, "https://elsewhere/v1"));
 }
 
-static void test_curl_errors(void **state)
+/* A line of any length tells its beginning. */
+static void test_a_long_redirect_is_named(void **state)
 {
-    static const struct {
-        CURLcode code;
-        enum error_kind kind;
-        bool retryable;
-        const char *tells;
-    } cases[] = {
-        {CURLE_COULDNT_CONNECT, ERROR_NETWORK, true, "server runs"},
-        {CURLE_COULDNT_RESOLVE_HOST, ERROR_NETWORK, true, "base URL"},
-        {CURLE_OPERATION_TIMEDOUT, ERROR_TIMEOUT, true, "--connect-timeout"},
-        {CURLE_PEER_FAILED_VERIFICATION, ERROR_NETWORK, false, "SSL_CERT_FILE"},
-        {CURLE_SSL_CACERT_BADFILE, ERROR_CONFIG, false, "CURL_CA_BUNDLE"},
-        {CURLE_GOT_NOTHING, ERROR_NETWORK, true, "broke"},
-    };
+    struct http_hints hints;
+    struct error error = ERROR_INIT;
+    struct text body = TEXT_INIT, line = TEXT_INIT;
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct error error = ERROR_INIT;
-        http_error_from_curl(&error, "host:81", cases[i].code, "what it said");
-        assert_int_equal(error.kind, cases[i].kind);
-        assert_int_equal(error.retryable, cases[i].retryable);
-        assert_non_null(strstr(error.message, "'host:81'"));
-        assert_non_null(strstr(error.message, "what it said"));
-        assert_non_null(strstr(error.message, cases[i].tells));
-    }
+    text_puts(&line, "Location: https://elsewhere/v1?");
+    while (line.length < 2000)
+        text_putc(&line, 'x');
+    text_puts(&line, "\r\n");
+    http_hints_init(&hints);
+    http_hints_read(&hints, api, line.data, line.length);
+    http_error_from_status(&error, "host", 302, &hints, &body);
+    assert_non_null(strstr(error.message, "https://elsewhere/v1?xxx"));
+    text_release(&line);
 }
 
 int main(void)
@@ -160,7 +151,7 @@ int main(void)
         cmocka_unit_test(test_a_date_ahead),
         cmocka_unit_test(test_should_retry_overrules_the_status),
         cmocka_unit_test(test_a_redirect_is_named_not_followed),
-        cmocka_unit_test(test_curl_errors),
+        cmocka_unit_test(test_a_long_redirect_is_named),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

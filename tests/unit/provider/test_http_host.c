@@ -1,4 +1,4 @@
-/* Where a server is, and whose certificates are believed (FAULTS 25, 26, 47). */
+/* Where a server is (FAULTS 47), and what its requests are called. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,102 +6,171 @@
 
 #include <cmocka.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/secret.h"
 #include "provider/http_host.h"
+#include "unit/base/failing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static int without_variables(void **state)
+static const struct curl_api *api;
+
+static int load(void **state)
 {
     (void)state;
-    unsetenv("CURL_CA_BUNDLE");
-    unsetenv("SSL_CERT_FILE");
-    unsetenv("SSL_CERT_DIR");
-    secret_clear();
-    return 0;
+    api = curl_api(NULL);
+    return api ? 0 : -1;
 }
 
-static void test_names_and_loopback(void **state)
+static bool init(struct http_host *host, const char *base_url, struct error *error)
+{
+    return http_host_init(
+        host, api, &(struct http_host_settings){.base_url = base_url, .path = "/chat"}, error);
+}
+
+static void test_names(void **state)
 {
     static const struct {
-        const char *base_url, *name;
-        bool is_loopback;
+        const char *base_url, *name, *socket, *url;
     } cases[] = {
-        {"http://127.0.0.1:80/v1", "127.0.0.1:80", true},
-        {"http://127.9.9.9", "127.9.9.9", true},
-        {"http://localhost:1/x", "localhost:1", true},
-        {"http://LOCALHOST", "LOCALHOST", true},
-        {"http://api.localhost:8", "api.localhost:8", true},
-        {"http://[::1]:8/v1", "[::1]:8", true},
-        {"https://api.openai.com/v1", "api.openai.com", false},
-        {"http://127.evil.example", "127.evil.example", false},
-        {"http://localhost.example", "localhost.example", false},
-        {"http://notlocalhost", "notlocalhost", false},
-        {"http://[::2]:8", "[::2]:8", false},
-        {"http://10.0.0.1", "10.0.0.1", false},
-        {"http://me:pass-word@10.0.0.1:8/v1", "10.0.0.1:8", false},
+        {"http://127.0.0.1:80/v1", "127.0.0.1:80", "", "http://127.0.0.1:80/v1/chat"},
+        {"http://[::1]:8/v1", "[::1]:8", "", "http://[::1]:8/v1/chat"},
+        {"https://api.openai.com/v1", "api.openai.com", "", "https://api.openai.com/v1/chat"},
+        {"http://me:pass-word@10.0.0.1:8/v1", "10.0.0.1:8", "",
+         "http://me:pass-word@10.0.0.1:8/v1/chat"},
+        {"http+unix://%2Frun%2Fmodel.sock/v1", "/run/model.sock", "/run/model.sock",
+         "http://localhost/v1/chat"},
+        {"HTTP+UNIX://%2frun%2fa%20b%25%c3%a9", "/run/a b%\xC3\xA9", "/run/a b%\xC3\xA9",
+         "http://localhost/chat"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
+        struct error error = ERROR_INIT;
         struct http_host host;
-        assert_true(http_host_init(&host, cases[i].base_url, "/chat"));
+        assert_true(init(&host, cases[i].base_url, &error));
         assert_string_equal(text_cstr(&host.name), cases[i].name);
-        assert_int_equal(host.is_loopback, cases[i].is_loopback);
-        size_t length = strlen(cases[i].base_url);
-        assert_memory_equal(host.url.data, cases[i].base_url, length);
-        assert_string_equal(host.url.data + length, "/chat");
+        assert_string_equal(text_cstr(&host.socket), cases[i].socket);
+        assert_string_equal(text_cstr(&host.url), cases[i].url);
         http_host_release(&host);
     }
 }
 
+static void test_this_machine(void **state)
+{
+    static const struct {
+        const char *url;
+        bool is_here;
+    } cases[] = {
+        {"http://127.0.0.1:80/v1", true},
+        {"http://127.9.9.9", true},
+        {"http://localhost:1/x", true},
+        {"http://LOCALHOST", true},
+        {"http://api.localhost:8", true},
+        {"http://[::1]:8/v1", true},
+        {"http://me:pass@127.0.0.1/v1", true},
+        {"http+unix://%2Frun%2Fx/v1", true},
+        {"https://api.openai.com/v1", false},
+        {"http://127.evil.example", false},
+        {"http://localhost.example", false},
+        {"http://notlocalhost", false},
+        {"http://[::2]:8", false},
+        {"http://10.0.0.1", false},
+        {"http://127.0.0.1@10.0.0.1/", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(http_is_here(cases[i].url), cases[i].is_here);
+}
+
+static void test_what_names_no_socket(void **state)
+{
+    static const struct {
+        const char *base_url, *tells;
+    } cases[] = {
+        {"http+unix://run/v1", "%2F"},          {"http+unix://run%2Fx", "%2F"},
+        {"http+unix://%2Frun%/v1", "'%'"},      {"http+unix://%2Frun%2", "'%'"},
+        {"http+unix://%2Frun%zz", "'%'"},       {"http+unix://%2Fa%00b", "'%'"},
+        {"http+unix://%2Fa%0Ab/v1", "'%'"},
+        {"http+unix://%2F0123456789012345678901234567890123456789012345678901234567890123456789"
+         "012345678901234567890123456789012345678/v1",
+         "longer"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct error error = ERROR_INIT;
+        struct http_host host;
+        assert_false(init(&host, cases[i].base_url, &error));
+        assert_int_equal(error.kind, ERROR_CONFIG);
+        assert_non_null(strstr(error.message, cases[i].tells));
+        http_host_release(&host);
+    }
+}
+
+/* 107 bytes and the end are what Linux takes. */
+static void test_the_longest_path_of_a_socket(void **state)
+{
+    struct error error = ERROR_INIT;
+    struct http_host host;
+    char url[160] = "http+unix://%2F";
+    (void)state;
+    memset(url + strlen(url), 'x', 106);
+    assert_true(init(&host, url, &error));
+    assert_int_equal(host.socket.length, 107);
+    http_host_release(&host);
+}
+
 static void test_a_password_in_the_url_is_secret(void **state)
 {
+    struct error error = ERROR_INIT;
     struct http_host host;
     char line[] = "http://me:pass-word@10.0.0.1:8/v1  ";
     (void)state;
-    assert_true(http_host_init(&host, "http://me:pass-word@10.0.0.1:8/v1", "/chat"));
+    secret_clear();
+    assert_true(init(&host, "http://me:pass-word@10.0.0.1:8/v1", &error));
     secret_redact_buffer(line, sizeof(line));
     assert_null(strstr(line, "pass-word"));
     http_host_release(&host);
 }
 
-static void test_certificates_come_from_the_environment(void **state)
+static void test_a_key_needs_its_certificate(void **state)
 {
-    static const struct {
-        const char *bundle, *file, *directory;
-        const char *used_file, *used_directory;
-    } cases[] = {
-        {"/a", NULL, NULL, "/a", ""}, {NULL, "/b", NULL, "/b", ""},   {"/a", "/b", NULL, "/a", ""},
-        {NULL, NULL, "/c", "", "/c"}, {NULL, "/b", "/c", "/b", "/c"}, {"", "/b", "", "/b", ""},
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct http_host host;
-        without_variables(NULL);
-        if (cases[i].bundle)
-            setenv("CURL_CA_BUNDLE", cases[i].bundle, 1);
-        if (cases[i].file)
-            setenv("SSL_CERT_FILE", cases[i].file, 1);
-        if (cases[i].directory)
-            setenv("SSL_CERT_DIR", cases[i].directory, 1);
-        assert_true(http_host_init(&host, "https://host", "/"));
-        assert_string_equal(text_cstr(&host.certificates.file), cases[i].used_file);
-        assert_string_equal(text_cstr(&host.certificates.directory), cases[i].used_directory);
-        http_host_release(&host);
-    }
-}
-
-/* Never both of them: libcurl would read the whole bundle for every connection. */
-static void test_a_directory_before_a_bundle(void **state)
-{
+    struct error error = ERROR_INIT;
     struct http_host host;
     (void)state;
-    assert_true(http_host_init(&host, "https://host", "/"));
-    assert_false(host.certificates.file.length && host.certificates.directory.length);
+    const struct http_host_settings settings = {
+        .base_url = "https://host", .path = "/", .network = {.client_key = "/key"}};
+    assert_false(http_host_init(&host, api, &settings, &error));
+    assert_int_equal(error.kind, ERROR_CONFIG);
     http_host_release(&host);
+}
+
+/* Each allocation fails once; what was made before it is given back. */
+static void test_no_memory(void **state)
+{
+    static const struct network_settings network = {.proxy = "http://somebody:pass-word@p:1",
+                                                    .ca_file = "/ca",
+                                                    .client_cert = "/cert",
+                                                    .client_key = "/key"};
+    static const char *const urls[] = {"https://me:pass-word@host/v1", "http+unix://%2Frun%2Fx/v1"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(urls); i++) {
+        bool failed = true;
+        for (int allowed = 0; failed; allowed++) {
+            struct error error = ERROR_INIT;
+            struct http_host host;
+            const struct http_host_settings settings = {
+                .base_url = urls[i], .path = "/chat", .network = network};
+            secret_clear();
+            fail_after(allowed);
+            bool ok = http_host_init(&host, api, &settings, &error);
+            failed = fail_never();
+            assert_int_equal(ok, !failed);
+            if (failed)
+                assert_int_equal(error.kind, ERROR_INTERNAL);
+            http_host_release(&host);
+        }
+    }
 }
 
 static void test_paths(void **state)
@@ -140,11 +209,14 @@ static void test_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_names_and_loopback, without_variables),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_what_names_no_socket),
+        cmocka_unit_test(test_the_longest_path_of_a_socket),
+        cmocka_unit_test(test_a_password_in_the_url_is_secret),
+        cmocka_unit_test(test_a_key_needs_its_certificate),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_paths),
-        cmocka_unit_test_setup(test_a_password_in_the_url_is_secret, without_variables),
-        cmocka_unit_test_setup(test_certificates_come_from_the_environment, without_variables),
-        cmocka_unit_test_setup(test_a_directory_before_a_bundle, without_variables),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load, NULL);
 }
