@@ -15,6 +15,7 @@
 #include "config/grant.h"
 #include "config/paths.h"
 #include "provider/profiles.h"
+#include "record/recorder.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
 
@@ -42,6 +43,7 @@ void app_start(struct app *app)
 
 void app_finish(struct app *app)
 {
+    recorder_close(app->recorder);
     log_set_before(NULL, NULL);
     output_release(&app->out);
     output_release(&app->notes);

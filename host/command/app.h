@@ -27,6 +27,8 @@ enum exit_code {
     EXIT_TERMINATED = 143
 };
 
+struct recorder;
+
 struct app {
     struct settings settings;
     struct output out;   /* standard output */
@@ -34,6 +36,7 @@ struct app {
     bool json;           /* --json */
     bool keeps_refusals; /* they are in the registry, and told from there */
     struct services *services; /* what tools may use; made by app_plugins() */
+    struct recorder *recorder; /* --record; made with the first conversation */
     struct profiles *profiles; /* the providers; made by model_profiles() */
 };
 

@@ -7,6 +7,8 @@ static const struct command commands[] = {
     {"resume", "[SESSION]", "go on with a paused, interrupted or limited run", command_resume, false},
     {"sessions", "[list | show ID | export ID | rm ID | import FILE]",
      "the sessions that were kept; as lines of JSON, and back", command_sessions, false},
+    {"replay", "FILE", "a recorded run (--record) again, without network, key and plugins",
+     command_replay, false},
     {"chat", "", "talk with the model; /help tells what can be done there", command_chat, false},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
      command_tools, false},

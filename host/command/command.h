@@ -21,6 +21,7 @@ const struct command *command_find(const char *name);
 const struct command *command_at(size_t index);
 
 int command_run(struct app *app, int count, char **operands);
+int command_replay(struct app *app, int count, char **operands);
 int command_resume(struct app *app, int count, char **operands);
 int command_sessions(struct app *app, int count, char **operands);
 int command_chat(struct app *app, int count, char **operands);

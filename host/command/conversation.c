@@ -11,6 +11,7 @@
 #include "command/sessions.h"
 #include "command/signals.h"
 #include "frontend/terminal.h"
+#include "record/recorder.h"
 
 enum { MAX_SYSTEM_BYTES = 4 << 20, POOL_THREADS = 64, POOL_GRACE_MS = 100 };
 
@@ -138,6 +139,8 @@ bool conversation_begin(struct conversation *c, struct error *error)
 static bool read_system(struct conversation *c, struct error *error)
 {
     const char *system = settings_text(&c->app->settings, SETTING_SYSTEM);
+    if (c->replay) /* each run brings its own */
+        return true;
     if (c->continued && !was_said(c, SETTING_SYSTEM)) {
         text_puts(&c->system, c->journal.session.system ? c->journal.session.system : "");
         return !c->system.failed || error_memory(error);
@@ -210,13 +213,36 @@ static void warn(void *data, const char *line)
     log_warning("%s", line);
 }
 
+/* A worker that takes another one's place has what that one has: it may be locked. */
+static struct registry *first_registry(struct conversation *c)
+{
+    if (c->worker)
+        return registry_ref(worker_registry(c->worker));
+    return c->plugins ? plugin_set_registry(c->plugins) : replay_registry(c->replay);
+}
+
+/* What is told of hooks and tools, or knows what they did. */
+static void set_tapes(const struct conversation *c, struct worker_options *options)
+{
+    if (c->app->recorder) {
+        options->hook_tape = recorder_hook_tape(c->app->recorder);
+        options->call_tape = recorder_call_tape(c->app->recorder);
+    } else if (c->replay) {
+        options->hook_tape = replay_hook_tape(c->replay);
+        options->call_tape = replay_call_tape(c->replay);
+        options->artifacts = NULL; /* where results were kept is recorded */
+    }
+}
+
 static struct worker *make_worker(struct conversation *c, struct client *client,
                                   struct cancel *cancel, struct error *error)
 {
     struct app *app = c->app;
-    /* A worker that takes another one's place has what that one has: it may be locked. */
-    struct registry *registry =
-        c->worker ? registry_ref(worker_registry(c->worker)) : plugin_set_registry(c->plugins);
+    struct registry *registry = first_registry(c);
+    if (!registry) {
+        error_memory(error);
+        return NULL;
+    }
     struct worker_options options = {
         .client = client,
         .registry = registry,
@@ -234,10 +260,11 @@ static struct worker *make_worker(struct conversation *c, struct client *client,
         .offered_data = app,
         .result_limit = result_limit,
         .result_limit_data = app,
-        .artifacts = services_artifacts(app->services),
+        .artifacts = app->services ? services_artifacts(app->services) : NULL,
         .journal = c->store ? &c->journal.journal : NULL,
     };
     strategy_parse(settings_text(&app->settings, SETTING_STRATEGY), &options.strategy);
+    set_tapes(c, &options);
     client_check(client, &options.config, warn, NULL);
     struct worker *worker = worker_new(&options, error);
     registry_unref(registry);
@@ -289,7 +316,9 @@ static void guard_terminal(void)
             return;
 }
 
-static bool attach_frontend(struct conversation *c, struct worker *worker, struct error *error)
+/* The recorder comes last: from then on it has this worker, which must be the one that runs. */
+static bool attach_listeners(struct conversation *c, struct worker *worker, struct client *client,
+                             struct error *error)
 {
     struct timeline *timeline = worker_timeline(worker);
     struct app *app = c->app;
@@ -298,8 +327,23 @@ static bool attach_frontend(struct conversation *c, struct worker *worker, struc
     bool ok = app->json ? jsonl_register(&c->jsonl, &app->out, timeline)
                         : print_register(&c->print, &app->out, &app->notes, detail(app), timeline);
     ok = ok && timeline_add(timeline, EVENT_ALL, stop_when_unread, c) &&
-         timeline_add(timeline, EVENT_BIT(EVENT_TOOL_RESULT), mend_terminal, NULL);
+         timeline_add(timeline, EVENT_BIT(EVENT_TOOL_RESULT), mend_terminal, NULL) &&
+         (!app->recorder || recorder_attach(app->recorder, worker, client));
     return ok || error_memory(error);
+}
+
+static bool start_recording(struct conversation *c, const struct client *client,
+                            struct error *error)
+{
+    struct app *app = c->app;
+    const char *path = settings_text(&app->settings, SETTING_RECORD);
+    if (!path)
+        return true;
+    if (!recorder_can_take(client, error))
+        return false;
+    if (!app->recorder)
+        app->recorder = recorder_open(path, &app->settings, error);
+    return app->recorder;
 }
 
 bool conversation_prepare(struct conversation *c, struct error *error)
@@ -308,8 +352,9 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     if (!read_system(c, error) || !describe_session(c, error))
         return false;
     if (conversation_load_plugins(c, error))
-        c->client = model_client(app, c->model.data, error);
-    if (!c->client)
+        c->client = c->replay ? replay_client(c->replay, error)
+                              : model_client(app, c->model.data, error);
+    if (!c->client || !start_recording(c, c->client, error))
         return false;
     c->cancel = cancel_new();
     c->pool = pool_new(POOL_THREADS);
@@ -321,7 +366,7 @@ bool conversation_prepare(struct conversation *c, struct error *error)
     signals_watch(c->cancel);
     guard_terminal();
     c->worker = make_worker(c, c->client, c->cancel, error);
-    if (!c->worker || !restore(c, error) || !attach_frontend(c, c->worker, error))
+    if (!c->worker || !restore(c, error) || !attach_listeners(c, c->worker, c->client, error))
         return false;
     if (settings_flag(&app->settings, SETTING_LOCK))
         worker_lock(c->worker);
@@ -345,7 +390,8 @@ static bool replace_worker(struct conversation *c, struct client *client, struct
     struct worker *worker = cancel ? make_worker(c, client, cancel, error) : NULL;
     if (!cancel)
         error_memory(error);
-    if (!worker || !take_over(worker, c->worker, error) || !attach_frontend(c, worker, error)) {
+    if (!worker || !take_over(worker, c->worker, error) ||
+        !attach_listeners(c, worker, client, error)) {
         worker_free(worker);
         cancel_unref(cancel);
         return false;
@@ -362,12 +408,18 @@ static bool replace_worker(struct conversation *c, struct client *client, struct
 
 bool conversation_change_model(struct conversation *c, const char *model, struct error *error)
 {
+    struct client *client = model_client(c->app, model, error);
+    return client && conversation_change_client(c, client, model, error);
+}
+
+bool conversation_change_client(struct conversation *c, struct client *client, const char *model,
+                                struct error *error)
+{
     struct text name = TEXT_INIT;
     text_puts(&name, model);
-    struct client *client = name.failed ? NULL : model_client(c->app, model, error);
     if (name.failed)
         error_memory(error);
-    if (!client || !replace_worker(c, client, error)) {
+    if (name.failed || !start_recording(c, client, error) || !replace_worker(c, client, error)) {
         client_free(client);
         text_release(&name);
         return false;

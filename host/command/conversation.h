@@ -23,6 +23,7 @@
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
 #include "plugin/watch.h"
+#include "record/replay.h"
 #include "worker/worker.h"
 
 enum conversation_keeps {
@@ -36,6 +37,8 @@ struct conversation {
     struct app *app;
     enum conversation_keeps keeps;
     const char *session; /* KEEPS_RESUME: id or the beginning of one; NULL: the latest */
+    struct replay *replay; /* what a recorded run is done again with, without conversation_begin():
+                            * keeps no session; NULL: none is */
 
     struct text model;  /* "PROVIDER/MODEL" */
     struct text system;
@@ -65,7 +68,8 @@ bool conversation_prepare(struct conversation *conversation, struct error *error
 const char *conversation_session(const struct conversation *conversation);
 
 /* One run, shown by the front end; the session's state is written.  Returns the exit code and
- * leaves ->result until the next one. */
+ * leaves ->result until the next one.  Without a prompt it goes on with what there is, whatever
+ * the session's state. */
 int conversation_run(struct conversation *conversation, const char *prompt, size_t length);
 /* Goes on with what was paused, limited or interrupted. */
 int conversation_resume(struct conversation *conversation);
@@ -74,6 +78,9 @@ int conversation_resume(struct conversation *conversation);
  * error, and the change holds as long as this conversation. */
 bool conversation_change_model(struct conversation *conversation, const char *model,
                                struct error *error);
+/* The same with a client that is there already, which is taken over, also when it fails. */
+bool conversation_change_client(struct conversation *conversation, struct client *client,
+                                const char *model, struct error *error);
 bool conversation_change_system(struct conversation *conversation, const char *system,
                                 struct error *error);
 

@@ -9,6 +9,8 @@
 
 bool conversation_load_plugins(struct conversation *c, struct error *error)
 {
+    if (c->replay && !replay_is_live(c->replay))
+        return true;
     c->plugins = app_plugins(c->app, error);
     if (!c->plugins)
         return false;
@@ -179,6 +181,8 @@ int conversation_wake_fd(struct conversation *c)
 struct registry *conversation_latest(void *conversation)
 {
     struct conversation *c = conversation;
+    if (!c->plugins)
+        return replay_registry(c->replay);
     if (conversation_reload_is_due(c) || (c->watch && plugin_watch_changed(c->watch)))
         conversation_reload_due(c);
     return plugin_set_registry(c->plugins);

@@ -4,6 +4,7 @@
 #include "command/account.h"
 #include "command/conversation.h"
 #include "command/signals.h"
+#include "record/recorder.h"
 
 /* ---- how it ended ---- */
 
@@ -123,10 +124,18 @@ static int run(struct conversation *c, const char *prompt, size_t length)
         return conversation_failed(c, &error);
     watch_signals(c);
     worker_result_release(result);
+    if (c->app->recorder)
+        recorder_run(c->app->recorder, prompt, length);
+    if (c->replay)
+        replay_begin(c->replay, c->worker);
     if (prompt)
         worker_run(c->worker, prompt, length, result);
     else
         worker_resume(c->worker, result);
+    if (c->app->recorder)
+        recorder_result(c->app->recorder, result);
+    if (c->replay)
+        replay_end(c->replay, result);
     int code = exit_code_of_run(result);
     enum session_state state =
         state_after(result, worker_history(c->worker)->count != count, before);

@@ -98,6 +98,10 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "go on with the latest session of this folder")                                              \
     X(NO_SESSION, "no-session", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
       "keep no session")                                                                           \
+    X(RECORD, "record", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                                  \
+      "write down, into a new file, all that `mortise replay` needs to do this again")             \
+    X(LIVE_TOOLS, "live-tools", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
+      "in a replay, run the tools and ask the hooks, and compare what they do")                    \
     X(NO_ACCOUNT, "no-account", 0, NULL, SETTING_FLAG, PROJECT_OK, "false",                        \
       "do not count what the tools do (see `mortise plugins show`)")                               \
     X(JSON, "json", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                     \

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "conversation/item_record.h"
+#include "conversation/item_line.h"
 #include "conversation/store_transfer.h"
 
 static void write_header(const struct session *session, struct text *line)
@@ -20,18 +20,6 @@ static void write_header(const struct session *session, struct text *line)
     text_puts(line, "}\n");
 }
 
-static void write_response(const struct origin *origin, struct text *line)
-{
-    json_put_key(line, "response");
-    text_putc(line, '{');
-    json_put_string(line, "provider", origin->provider);
-    json_put_string(line, "model", origin->model);
-    json_put_integer(line, "items", (int64_t)origin->item_count);
-    if (origin->verbatim.data)
-        json_put_text(line, "verbatim", origin->verbatim.data, origin->verbatim.length);
-    text_putc(line, '}');
-}
-
 static bool is_started(const struct session_items *items, const struct item *call)
 {
     for (size_t i = 0; i < items->started_count; i++)
@@ -43,22 +31,9 @@ static bool is_started(const struct session_items *items, const struct item *cal
 static void write_item(const struct session_items *items, size_t index, struct text *line)
 {
     const struct item *item = items->items[index];
-    text_putc(line, '{');
-    json_put_key(line, "item");
-    item_write_json(item, line);
-    if (item->kind == ITEM_CALL && !item->arguments_valid)
-        json_put_boolean(line, "valid", false);
-    if (item->kind == ITEM_CALL && is_started(items, item))
-        json_put_boolean(line, "started", true);
-    if (item->attachment_count > 0) {
-        json_put_key(line, "attachments");
-        attachments_write_json(item, line);
-    }
-    if (item->origin && index > 0 && items->items[index - 1]->origin == item->origin)
-        json_put_boolean(line, "same_response", true);
-    else if (item->origin)
-        write_response(item->origin, line);
-    text_puts(line, "}\n");
+    item_line_write(item, index > 0 ? items->items[index - 1] : NULL,
+                    item->kind == ITEM_CALL && is_started(items, item), line);
+    text_putc(line, '\n');
 }
 
 bool session_export(struct store *store, const char *id,

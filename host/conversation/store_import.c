@@ -4,13 +4,13 @@
 
 #include "base/json.h"
 #include "conversation/history.h"
-#include "conversation/item_record.h"
+#include "conversation/item_line.h"
 #include "conversation/store_transfer.h"
 
 struct import {
     struct session session;
     struct history history;
-    struct origin *origin; /* of the line before, or NULL */
+    struct item_lines lines;
     const char **started;  /* borrowed from history */
     size_t started_count;
 };
@@ -80,88 +80,8 @@ static bool read_header(struct import *import, json_t *header, struct error *err
 
 /* ---- items ---- */
 
-static bool read_response(struct import *import, json_t *object, struct error *error)
-{
-    static const char *const known[] = {"provider", "model", "items", "verbatim", NULL};
-    const char *provider = json_member_string(object, "provider");
-    const char *model = json_member_string(object, "model");
-    json_int_t items = json_member_integer(object, "items", 0);
-    size_t length;
-    const char *verbatim = json_member_text(object, "verbatim", &length);
-    if (!json_is_object(object) || !provider || !model || items < 1 ||
-        (json_object_get(object, "verbatim") && !verbatim))
-        return refuse(error, "'response' must name provider, model and the number of its items");
-    if (!check_members(object, known, error))
-        return false;
-    origin_unref(import->origin);
-    import->origin = origin_new(provider, model);
-    if (!import->origin)
-        return error_memory(error);
-    import->origin->item_count = (size_t)items;
-    if (!verbatim)
-        return true;
-    struct text copy = TEXT_INIT;
-    text_append(&copy, verbatim, length);
-    import->origin->verbatim.data = text_take(&copy, &import->origin->verbatim.length);
-    return import->origin->verbatim.data || error_memory(error);
-}
-
-/* Leaves the item's origin in import->origin. */
-static bool read_origin(struct import *import, const json_t *line, struct error *error)
-{
-    json_t *response = json_object_get(line, "response");
-    if (response)
-        return read_response(import, response, error);
-    if (json_member_true(line, "same_response"))
-        return import->origin || refuse(error, "'same_response' without a response before it");
-    origin_unref(import->origin);
-    import->origin = NULL;
-    return true;
-}
-
-static bool is_flag_or_absent(const json_t *line, const char *key)
-{
-    const json_t *value = json_object_get(line, key);
-    return !value || json_is_boolean(value);
-}
-
-static bool read_attachments(struct item *item, const json_t *list, struct error *error)
-{
-    struct text json = TEXT_INIT;
-    text_json(&json, list);
-    bool read = json.failed ? error_memory(error)
-                            : attachments_read_json(item, json.data, json.length, error);
-    text_release(&json);
-    return read;
-}
-
-static struct item *read_item(const json_t *line, struct error *error)
-{
-    struct text json = TEXT_INIT;
-    const json_t *neutral = json_object_get(line, "item");
-    const json_t *attachments = json_object_get(line, "attachments");
-    if (!neutral) {
-        refuse(error, "'item' is missing");
-        return NULL;
-    }
-    text_json(&json, neutral);
-    struct item *item = json.failed ? NULL : item_from_json(json.data, json.length, error);
-    if (json.failed)
-        error_memory(error);
-    text_release(&json);
-    if (item && attachments && !read_attachments(item, attachments, error)) {
-        item_unref(item);
-        return NULL;
-    }
-    if (item && json_object_get(line, "valid"))
-        item->arguments_valid = json_member_true(line, "valid");
-    return item;
-}
-
 static bool note_start(struct import *import, const struct item *item, struct error *error)
 {
-    if (item->kind != ITEM_CALL)
-        return refuse(error, "'started' belongs to calls");
     const char **grown =
         realloc(import->started, (import->started_count + 1) * sizeof(*import->started));
     if (!grown)
@@ -173,29 +93,16 @@ static bool note_start(struct import *import, const struct item *item, struct er
 
 static bool read_line(struct import *import, json_t *line, struct error *error)
 {
-    static const char *const known[] = {"item",     "valid",         "started", "attachments",
-                                        "response", "same_response", NULL};
-    if (!check_members(line, known, error))
-        return false;
-    if (!is_flag_or_absent(line, "valid") || !is_flag_or_absent(line, "started") ||
-        !is_flag_or_absent(line, "same_response"))
-        return refuse(error, "'valid', 'started' and 'same_response' must be true or false");
-    struct item *item = read_item(line, error);
-    if (!item)
-        return false;
-    if (!read_origin(import, line, error)) {
-        item_unref(item);
-        return false;
-    }
-    item->origin = origin_ref(import->origin);
-    if (!history_append(&import->history, item, error))
+    bool is_started;
+    struct item *item = item_line_read(&import->lines, line, &is_started, error);
+    if (!item || !history_append(&import->history, item, error))
         return false;
     if (import->history.unpaired)
         return error_set(error, ERROR_BAD_REQUEST,
                          item->kind == ITEM_CALL ? "call '%s' is there twice"
                                                  : "result '%s' has no call before it",
                          item->call_id);
-    return !json_member_true(line, "started") || note_start(import, item, error);
+    return !is_started || note_start(import, item, error);
 }
 
 /* ---- the file ---- */
@@ -253,7 +160,7 @@ bool session_import(struct store *store, FILE *file, const char *name, char **id
         *id = import.session.id;
         import.session.id = NULL;
     }
-    origin_unref(import.origin);
+    item_lines_release(&import.lines);
     history_release(&import.history);
     session_release(&import.session);
     free(import.started);

@@ -2,13 +2,7 @@
  * store_transfer - a session as lines of JSON, and back.
  *
  * The first line is a header, {"mortise_session":1,"id":…,"title":…, …}.  Each further one is
- * an item: {"item":{…}} with the neutral JSON of plugin.h, and beside it
- *
- *     "valid":false        of a call: the model's arguments could not be read
- *     "started":true       of a call without a result: its tool may have been entered
- *     "attachments":[…]    of a result: {"mime_type":…,"name":…,"uri":…,"data":"base64"}
- *     "response":{…}       what it came with: provider, model, items (their number), verbatim
- *     "same_response":true it came with the line before
+ * an item, as item_line.h has it.
  */
 #ifndef CONVERSATION_STORE_TRANSFER_H
 #define CONVERSATION_STORE_TRANSFER_H

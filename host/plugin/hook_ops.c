@@ -193,7 +193,7 @@ static mortise_status editable(const struct asked_hook *asked, size_t index, str
     return MORTISE_OK;
 }
 
-static mortise_status op_set_item(mortise_hook *hook, size_t index, const char *json, size_t length)
+static mortise_status edit_item(mortise_hook *hook, size_t index, const char *json, size_t length)
 {
     struct asked_hook *asked = from_face(hook);
     struct item **place, *item;
@@ -210,7 +210,7 @@ static mortise_status op_set_item(mortise_hook *hook, size_t index, const char *
     return MORTISE_INVALID;
 }
 
-static mortise_status op_remove_item(mortise_hook *hook, size_t index)
+static mortise_status remove_item(mortise_hook *hook, size_t index)
 {
     struct asked_hook *asked = from_face(hook);
     struct item **place;
@@ -247,7 +247,7 @@ const char *asked_hook_unpaired(const struct asked_hook *asked)
 }
 
 /* Messages only: a call or a result would stand alone. */
-static mortise_status op_append(mortise_hook *hook, const char *json, size_t length)
+static mortise_status append_message(mortise_hook *hook, const char *json, size_t length)
 {
     struct asked_hook *asked = from_face(hook);
     struct item *item;
@@ -285,7 +285,7 @@ static mortise_status take(struct asked_hook *asked, struct bytes *place, struct
 }
 
 /* The hook's own bytes are kept: reading and writing them again could round a number. */
-static mortise_status op_set_arguments(mortise_hook *hook, const char *json, size_t length)
+static mortise_status edit_arguments(mortise_hook *hook, const char *json, size_t length)
 {
     struct asked_hook *asked = from_face(hook);
     if (asked->event != HOOK_pre_tool_call)
@@ -320,7 +320,7 @@ static mortise_status set_result(struct asked_hook *asked, bool is_error, const 
     return status;
 }
 
-static mortise_status op_respond(mortise_hook *hook, bool is_error, const char *text, size_t length)
+static mortise_status respond(mortise_hook *hook, bool is_error, const char *text, size_t length)
 {
     struct asked_hook *asked = from_face(hook);
     if (asked->event != HOOK_pre_tool_call)
@@ -331,8 +331,8 @@ static mortise_status op_respond(mortise_hook *hook, bool is_error, const char *
     return status;
 }
 
-static mortise_status op_set_result(mortise_hook *hook, bool is_error, const char *text,
-                                    size_t length)
+static mortise_status edit_result(mortise_hook *hook, bool is_error, const char *text,
+                                  size_t length)
 {
     struct asked_hook *asked = from_face(hook);
     if (asked->event != HOOK_post_tool_call)
@@ -363,6 +363,57 @@ static void *op_tool_state(mortise_hook *hook, const char *name, const char *tag
                                                                                 : NULL;
     }
     return NULL;
+}
+
+/* ---- all that changes something ---- */
+
+/* What was carried out goes on tape; hands the status on. */
+static mortise_status on_tape(const struct asked_hook *asked, mortise_status status,
+                              const struct hook_edit *edit)
+{
+    const struct hook_tape *tape = asked->setting->tape;
+    if (tape && status == MORTISE_OK)
+        tape->edited(tape->self, edit);
+    return status;
+}
+
+static mortise_status op_set_item(mortise_hook *hook, size_t index, const char *json, size_t length)
+{
+    const struct hook_edit edit = {.what = "set_item", .index = index, .text = {json, length}};
+    return on_tape(from_face(hook), edit_item(hook, index, json, length), &edit);
+}
+
+static mortise_status op_remove_item(mortise_hook *hook, size_t index)
+{
+    const struct hook_edit edit = {.what = "remove_item", .index = index};
+    return on_tape(from_face(hook), remove_item(hook, index), &edit);
+}
+
+static mortise_status op_append(mortise_hook *hook, const char *json, size_t length)
+{
+    const struct hook_edit edit = {.what = "append", .text = {json, length}};
+    return on_tape(from_face(hook), append_message(hook, json, length), &edit);
+}
+
+static mortise_status op_set_arguments(mortise_hook *hook, const char *json, size_t length)
+{
+    const struct hook_edit edit = {.what = "set_arguments", .text = {json, length}};
+    return on_tape(from_face(hook), edit_arguments(hook, json, length), &edit);
+}
+
+static mortise_status op_respond(mortise_hook *hook, bool is_error, const char *text, size_t length)
+{
+    const struct hook_edit edit = {
+        .what = "respond", .is_error = is_error, .text = {text, length}};
+    return on_tape(from_face(hook), respond(hook, is_error, text, length), &edit);
+}
+
+static mortise_status op_set_result(mortise_hook *hook, bool is_error, const char *text,
+                                    size_t length)
+{
+    const struct hook_edit edit = {
+        .what = "set_result", .is_error = is_error, .text = {text, length}};
+    return on_tape(from_face(hook), edit_result(hook, is_error, text, length), &edit);
 }
 
 static const mortise_hook_ops ops = {.size = sizeof(ops),

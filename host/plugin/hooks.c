@@ -45,6 +45,11 @@ const char *hook_event_name(enum hook_event event)
     return event_names[event];
 }
 
+const char *hook_verdict_name(mortise_verdict verdict)
+{
+    return verdict <= MORTISE_HOOK_FAILED ? verdict_names[verdict] : NULL;
+}
+
 bool hook_takes(const struct hook *hook, enum hook_event event)
 {
     const mortise_hooks *table = hook->table;
@@ -152,8 +157,12 @@ static bool finish(struct asked_hook *asked, mortise_verdict verdict, struct hoo
 
     bool failed = *why, goes_on = !failed && verdict == MORTISE_CONTINUE;
     const char *reason = failed ? why : asked->reason;
+    const char *decision = failed ? verdict_names[MORTISE_HOOK_FAILED] : verdict_names[verdict];
+    const struct hook_tape *tape = asked->setting->tape;
+    if (tape)
+        tape->answered(tape->self, asked->hook, hook_event_name(asked->event), decision, reason);
     if (!goes_on)
-        tell(asked, failed ? "failed" : verdict_names[verdict], reason);
+        tell(asked, decision, reason);
     if (failed && may_fail(asked)) {
         log_failure(asked, why);
         goes_on = true;

@@ -15,6 +15,23 @@
 #include "plugin/registry.h"
 #include "timeline/timeline.h"
 
+/* One thing that a hook changed, as it told it with mortise_hook_ops. */
+struct hook_edit {
+    const char *what; /* "set_item", "remove_item", "append", "set_arguments", "respond", … */
+    size_t index;     /* of set_item and remove_item */
+    bool is_error;    /* of respond and set_result */
+    struct slice text;
+};
+
+/* Who is told of every answer of a hook, so that it can be written down (host/record). */
+struct hook_tape {
+    void (*edited)(void *self, const struct hook_edit *edit);
+    /* Then, also when nothing was edited: "continue", "skip", …; `reason` is never NULL. */
+    void (*answered)(void *self, const struct hook *hook, const char *event, const char *verdict,
+                     const char *reason);
+    void *self;
+};
+
 /* What all events of a run share. */
 struct hook_setting {
     const struct registry *registry;
@@ -23,6 +40,7 @@ struct hook_setting {
      * function: nothing is known. */
     const char *(*context)(void *data, const char *key, struct arena *memory);
     void *context_data;
+    const struct hook_tape *tape; /* or NULL */
 };
 
 struct hook_outcome {
@@ -108,6 +126,8 @@ enum hook_event {
         HOOK_EVENT_COUNT
 };
 const char *hook_event_name(enum hook_event event); /* "PreToolCall" */
+/* MORTISE_CONTINUE to MORTISE_HOOK_FAILED: "continue", …, "failed"; NULL: there is no other. */
+const char *hook_verdict_name(mortise_verdict verdict);
 bool hook_takes(const struct hook *hook, enum hook_event event);
 /* Whether any hook takes the event: if none does, nothing has to be prepared for it. */
 bool hooks_take(const struct registry *registry, enum hook_event event);

@@ -32,6 +32,14 @@ static const struct {
 
 #define FLAG_COUNT (sizeof(flags) / sizeof(flags[0]))
 
+const char *tool_flag(size_t index, uint32_t *bit)
+{
+    if (index >= FLAG_COUNT)
+        return NULL;
+    *bit = flags[index].bit;
+    return flags[index].name;
+}
+
 static bool is_of_names(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -13,6 +13,9 @@
  * no name. */
 bool name_valid(const char *name);
 
+/* Flag `index` of a tool, by its name ("read_only"); NULL: there are no more. */
+const char *tool_flag(size_t index, uint32_t *bit);
+
 /* A copy of a string in the plugin's memory, valid UTF-8; NULL: no memory. */
 const char *plugin_copy(struct plugin *plugin, const char *string);
 

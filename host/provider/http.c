@@ -9,6 +9,7 @@
 #include "provider/curl_api.h"
 #include "provider/http_host.h"
 #include "provider/http_response.h"
+#include "provider/tape.h"
 
 /* What is read behind the end of a response, so that its connection stays in use. */
 #define SURPLUS_MOST_BYTES (64u << 10)
@@ -36,6 +37,7 @@ struct http_client {
     struct http_response response;
     struct http_hints hints;
     bool fresh;    /* something was received since the last stream_settled() */
+    bool whole;    /* http_response_conclude() was called */
     bool attached; /* `easy` is in `multi` */
     size_t header_bytes;
     size_t surplus_bytes;
@@ -90,7 +92,10 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     if (!client->response.stream || client->response.stream->ended) {
         client->surplus_bytes += length;
     } else if (length) {
+        const struct wire_tape *tape = client->client.tape;
         client->fresh = true;
+        if (tape)
+            tape->received(tape->self, data, length);
         http_response_receive(&client->response, status_of(client), data, length);
         if (http_response_is_refused(&client->response))
             return 0;
@@ -206,7 +211,7 @@ static bool begin(struct http_client *client, const struct request *request, str
 {
     finish_previous(client);
     http_hints_init(&client->hints);
-    client->fresh = false;
+    client->fresh = client->whole = false;
     client->detail[0] = '\0';
     client->header_bytes = client->surplus_bytes = 0;
     client->sent_bytes = client->received_bytes = 0;
@@ -216,11 +221,17 @@ static bool begin(struct http_client *client, const struct request *request, str
         return false;
     client->attached = set_options(client) &&
                        client->api->multi_add_handle(client->multi, client->easy) == CURLM_OK;
-    if (!client->attached)
+    if (!client->attached) {
         http_response_fail_memory(&client->response);
-    else
-        log_debug("POST %s, %zu bytes", client->host.url.data, client->request_body.length);
-    return client->attached;
+        return false;
+    }
+    log_debug("POST %s, %zu bytes", client->host.url.data, client->request_body.length);
+    const struct wire_tape *tape = client->client.tape;
+    if (tape)
+        tape->request(tape->self, client->host.url.data,
+                      client->signer ? client->signed_headers : client->host.headers,
+                      &client->request_body);
+    return true;
 }
 
 /* Whether bytes went either way since the last look, counted as they are on the wire. */
@@ -350,9 +361,11 @@ static void conclude(struct http_client *client, CURLcode code)
     log_debug("HTTP status %d, %lld bytes of body", status, (long long)client->received_bytes);
     if (http_response_has_failed(response))
         return;
-    if (code != CURLE_OK && status < 300 && response->stream->stop == STOP_UNKNOWN)
+    bool is_whole = code == CURLE_OK || status >= 300 || response->stream->stop != STOP_UNKNOWN;
+    client->whole = is_whole && status != 407;
+    if (!is_whole)
         fail_transfer(client, code);
-    else if (status == 407) /* of a proxy that is asked for the whole URL */
+    else if (!client->whole) /* of a proxy that is asked for the whole URL */
         fail_to_reach(client, CURLE_OK);
     else
         http_response_conclude(response, status, &client->hints);
@@ -363,9 +376,20 @@ static void http_attempt(struct client *base, const struct request *request, str
                          struct cancel *cancel, int64_t deadline_ms)
 {
     struct http_client *client = of(base);
-    if (begin(client, request, stream))
+    if (begin(client, request, stream)) {
         conclude(client, transfer(client, cancel, deadline_ms));
+        if (base->tape)
+            base->tape->response(base->tape->self, status_of(client), &client->hints, client->whole,
+                                 stream);
+    }
     http_response_end(&client->response);
+}
+
+static void http_facts(const struct client *base, struct client_facts *facts)
+{
+    const struct http_client *client =
+        (const struct http_client *)((const char *)base - offsetof(struct http_client, client));
+    *facts = (struct client_facts){.profile = client->profile, .host = host_name(client)};
 }
 
 static void http_prepare(struct client *base, const struct request *request)
@@ -402,7 +426,7 @@ static void http_free(struct client *base)
 }
 
 static const struct client_ops http_ops = {
-    .attempt = http_attempt, .free = http_free, .prepare = http_prepare};
+    .attempt = http_attempt, .free = http_free, .prepare = http_prepare, .facts = http_facts};
 
 static bool find_host(struct http_client *client, const struct http_settings *settings,
                       struct error *error)

@@ -101,6 +101,8 @@ struct request {
 /* ---- who is asked ---- */
 
 struct client;
+struct wire_tape;
+struct client_facts;
 
 struct client_ops {
     /* One attempt: emits events through `stream` and ends with stream_finish().
@@ -110,6 +112,8 @@ struct client_ops {
     void (*free)(struct client *client);
     /* Or NULL: nothing is written before an attempt. */
     void (*prepare)(struct client *client, const struct request *request);
+    /* Or NULL: it asks no server, and `tape` is told nothing. */
+    void (*facts)(const struct client *client, struct client_facts *facts);
 };
 
 struct client {
@@ -119,6 +123,7 @@ struct client {
     unsigned max_attempts;
     const char *const *unsupported; /* settings that are left out; see struct wire */
     struct part_rules parts;
+    const struct wire_tape *tape; /* told of what goes over the wire (tape.h), or NULL */
 };
 
 /* Appends which parts of item `index`, behind the items before it, the model will not get:

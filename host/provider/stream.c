@@ -85,7 +85,10 @@ static char *choose_id(const struct stream *stream, const char *id)
     if (id && *id && !is_taken(stream, id))
         return strdup(id);
     char made[ID_SIZE];
-    id_make(made, "call");
+    if (stream->make_id)
+        stream->make_id(stream->make_id_context, made);
+    else
+        id_make(made, "call");
     return strdup(made);
 }
 

@@ -28,6 +28,9 @@ struct stream {
     /* Whether the session has already used this call id. */
     bool (*id_taken)(void *context, const char *id);
     void *id_context;
+    /* Makes the id of the next call, which has none of its own, or one that is taken; NULL: any. */
+    void (*make_id)(void *context, char id[ID_SIZE]);
+    void *make_id_context;
 
     /* Asked after each event was shown; false ends the attempt.  NULL: nobody is asked. */
     bool (*admits)(void *context, const struct event *event);

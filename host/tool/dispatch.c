@@ -97,6 +97,33 @@ static void prepare(struct run *run, size_t i)
         fail_memory(&call->result);
 }
 
+/* ---- results on tape ---- */
+
+static struct slice arguments_of(const struct run *run, size_t i)
+{
+    return (struct slice){run->seen[i].arguments.data, run->seen[i].arguments.length};
+}
+
+/* The call has the result that its tool, its arguments or the end of the run brought. */
+static void on_tape(const struct run *run, size_t i)
+{
+    const struct call_tape *tape = run->dispatch->tape;
+    if (tape)
+        tape->settled(tape->self, &run->calls[i], arguments_of(run, i), run->is_made[i]);
+}
+
+/* Whether the result is known without the tool: then the call has it. */
+static bool take_known(struct run *run, size_t i)
+{
+    const struct call_tape *tape = run->dispatch->tape;
+    if (!tape || !tape->known ||
+        !tape->known(tape->self, run->dispatch, &run->calls[i], arguments_of(run, i),
+                     &run->calls[i].result, &run->is_made[i]))
+        return false;
+    run->plan[i].state = PLAN_SETTLED;
+    return true;
+}
+
 /* ---- an early end ---- */
 
 static void settle(struct run *run, size_t i)
@@ -113,6 +140,7 @@ static void settle_ended(struct run *run, size_t i, const char *what)
                      late ? "tool.timeout" : "tool.cancelled", "%s%s",
                      late ? "timed out" : "cancelled", what);
     settle(run, i);
+    on_tape(run, i);
 }
 
 /* What has not begun never will; what runs is told, and has its grace (D4, D16). */
@@ -124,7 +152,7 @@ static void stop(struct run *run, enum dispatch_end end)
     run->give_up_ms = clock_ms() + run->dispatch->grace_ms;
     for (size_t i = 0; i < run->count; i++) {
         struct call *call = run->batch->slots[i].call;
-        if (run->plan[i].state == PLAN_SETTLED)
+        if (run->plan[i].state == PLAN_SETTLED || (!call && take_known(run, i)))
             continue;
         if (!call || call_revoke(call))
             settle_ended(run, i, " before it ran");
@@ -312,6 +340,7 @@ static void receive(struct run *run, const struct message *message)
     call_take_result(run->batch->slots[i].call, &run->calls[i].result);
     run->is_made[i] = true;
     settle(run, i);
+    on_tape(run, i);
 }
 
 /* ---- running ---- */
@@ -326,6 +355,7 @@ static bool may_start(struct run *run, size_t i)
     tool_result_fail(&run->calls[i].result, MORTISE_UNAVAILABLE, "host.not_started", "not run: %s",
                      dispatch->error->message);
     run->plan[i].state = PLAN_SETTLED;
+    on_tape(run, i);
     stop(run, DISPATCH_FAILED);
     return false;
 }
@@ -334,7 +364,7 @@ static void start(struct run *run, size_t i)
 {
     const struct dispatch *dispatch = run->dispatch;
     const struct bytes *arguments = &run->seen[i].arguments;
-    if (!may_start(run, i))
+    if (take_known(run, i) || !may_start(run, i))
         return;
     struct call_watcher watcher = batch_watcher(run->batch, i);
     struct call *call = call_new(dispatch->registry, run->plan[i].tool, run->calls[i].id,
@@ -343,6 +373,7 @@ static void start(struct run *run, size_t i)
     if (!call) {
         fail_memory(&run->calls[i].result);
         run->plan[i].state = PLAN_SETTLED;
+        on_tape(run, i);
         return;
     }
     call_set_position(call, (unsigned)i, (unsigned)run->count);
@@ -351,15 +382,23 @@ static void start(struct run *run, size_t i)
         tool_result_fail(&run->calls[i].result, MORTISE_UNAVAILABLE, "host.threads",
                          "Internal error: there is no thread to run it");
         settle(run, i);
+        on_tape(run, i);
     }
 }
 
-static void start_all(struct run *run)
+/* Starts what may run now.  A call that has its result at once is delivered before the next one
+ * is looked at: as when that took its time, what hooks say to it may end the run.  True: there was
+ * one. */
+static bool start_all(struct run *run)
 {
     size_t i;
     while (run->end == DISPATCH_DONE &&
-           (i = strategy_next(run->dispatch->strategy, run->plan, run->count)) < run->count)
+           (i = strategy_next(run->dispatch->strategy, run->plan, run->count)) < run->count) {
         start(run, i);
+        if (run->plan[i].state == PLAN_SETTLED)
+            return true;
+    }
+    return false;
 }
 
 static int patience_ms(const struct run *run)
@@ -392,7 +431,8 @@ static void run_all(struct run *run)
     for (;;) {
         check_end(run);
         deliver(run);
-        start_all(run);
+        if (start_all(run))
+            continue;
         if (run->delivered == run->count)
             return;
         if (run->plan[run->delivered].state != PLAN_SETTLED)

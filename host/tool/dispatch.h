@@ -30,6 +30,29 @@ struct dispatch_call {
     struct tool_result result;  /* set here */
 };
 
+struct dispatch;
+
+/* Who is told of the results of calls that came as far as their tool, so that they can be written
+ * down, or has them from there (host/record).  The thread of the turn loop. */
+struct call_tape {
+    /* The result of a call that would run now, or that is ended before it could: true, and its
+     * tool is not asked.  *made: a tool or the check of its arguments made it.  NULL function:
+     * none is known. */
+    bool (*known)(void *self, const struct dispatch *dispatch, const struct dispatch_call *call,
+                  struct slice arguments, struct tool_result *result, bool *made);
+    /* call->result is such a result: before PostToolCall. */
+    void (*settled)(void *self, const struct dispatch_call *call, struct slice arguments,
+                    bool made);
+    /* The whole of what is too long for the model was kept, under the name of its call or its part
+     * (worker/whole.c); `whole` when it was found there.  Or, where `place` and `find` are set, it
+     * is kept and found with them.  Both append the path; false: it was not. */
+    void (*kept)(void *self, const char *name, const char *path, const struct text *whole);
+    bool (*place)(void *self, const char *name, struct slice whole, struct text *path,
+                  struct error *error);
+    bool (*find)(void *self, const char *name, struct text *whole, struct text *path);
+    void *self;
+};
+
 struct dispatch {
     struct registry *registry;
     struct pool *pool;
@@ -49,6 +72,7 @@ struct dispatch {
     bool (*starting)(void *data, const struct dispatch_call *call, struct error *error);
     void *starting_data;
     struct error *error; /* where that error goes */
+    const struct call_tape *tape; /* or NULL */
 };
 
 enum dispatch_end {

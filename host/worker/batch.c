@@ -53,7 +53,7 @@ static bool explain_invalid(struct batch *batch)
 
 /* ---- calls that an earlier process had begun (D25) ---- */
 
-static bool was_started(const struct worker *worker, const char *call_id)
+bool worker_was_started(const struct worker *worker, const char *call_id)
 {
     for (size_t i = 0; i < worker->started.count; i++)
         if (strcmp(worker->started.items[i], call_id) == 0)
@@ -71,7 +71,7 @@ static void answer_lost(const struct worker *worker, struct batch *batch)
 {
     for (size_t i = 0; i < batch->count && worker->started.count; i++) {
         struct dispatch_call *call = &batch->items[i];
-        if (!was_started(worker, call->id) || may_run_twice(worker, call->name))
+        if (!worker_was_started(worker, call->id) || may_run_twice(worker, call->name))
             continue;
         tool_result_fail(&call->result, MORTISE_UNAVAILABLE, "host.stopped",
                          "outcome unknown: the host stopped while it ran");
@@ -96,7 +96,7 @@ static const char *keep_whole(struct worker *worker, const struct dispatch_call 
     const struct tool_result *result = &call->result;
     const char *type = result->is_json ? "application/json" : "text/plain; charset=utf-8";
     struct error error;
-    if (!worker->options.artifacts)
+    if (!whole_has_place(worker))
         return NULL;
     if (whole_save(worker, call->id, type, result->text.data, result->text.length, path, &error))
         return path->data;
@@ -218,6 +218,7 @@ enum step batch_run(struct worker *worker)
         .starting = options->journal ? note_start : NULL,
         .starting_data = worker,
         .error = &failure,
+        .tape = options->call_tape,
     };
     enum step step;
     if (!collect_open_calls(&worker->history, &batch) || !explain_invalid(&batch)) {

@@ -77,11 +77,17 @@ bool run_interrupted(struct worker *worker)
     }
     if (worker->deadline_ms >= 0 && clock_ms() >= worker->deadline_ms) {
         error_set(&error, ERROR_TIMEOUT, "the run did not finish within its %.1f s (--timeout)",
-                  (double)worker->options.timeout_ms / 1000);
+                  (double)worker->limit_ms / 1000);
         run_fail(worker, WORKER_TIMEOUT, &error);
         return true;
     }
     return false;
+}
+
+void worker_expire(struct worker *worker, int64_t limit_ms)
+{
+    worker->limit_ms = limit_ms;
+    worker->deadline_ms = 0;
 }
 
 /* ---- a run ---- */
@@ -96,8 +102,8 @@ static void begin(struct worker *worker, struct worker_result *result)
     worker->has_run = true;
     limits_begin(worker);
     worker->interrupted = false;
-    worker->deadline_ms =
-        worker->options.timeout_ms >= 0 ? clock_ms() + worker->options.timeout_ms : -1;
+    worker->limit_ms = worker->options.timeout_ms;
+    worker->deadline_ms = worker->limit_ms >= 0 ? clock_ms() + worker->limit_ms : -1;
     id_make(worker->invocation, "run");
 }
 

@@ -37,11 +37,11 @@ static bool find_whole(struct worker *worker, const struct item *result, struct 
                        struct text *path)
 {
     struct error error;
-    if (worker->options.artifacts && whole_find(worker, result->call_id, &result->text, text, path))
+    if (whole_has_place(worker) && whole_find(worker, result->call_id, &result->text, text, path))
         return true;
     text_reset(text);
     text_append(text, result->text.data, result->text.length);
-    if (!worker->options.artifacts ||
+    if (!whole_has_place(worker) ||
         whole_save(worker, result->call_id, "text/plain; charset=utf-8", result->text.data,
                    result->text.length, path, &error))
         return !text->failed;
@@ -70,7 +70,7 @@ static bool put_parts(struct worker *worker, const struct item *result, struct t
     bool kept = true;
     for (size_t i = 0; kept && i < result->attachment_count; i++) {
         const struct attachment *part = &result->attachments[i];
-        bool has_place = part->data.data && worker->options.artifacts;
+        bool has_place = part->data.data && whole_has_place(worker);
         text_reset(&name);
         text_printf(&name, "%s.part%zu", result->call_id, i);
         if (has_place)

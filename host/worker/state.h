@@ -57,6 +57,7 @@ struct worker {
     /* of the run */
     struct worker_result *result;
     int64_t deadline_ms;
+    int64_t limit_ms;     /* that the deadline comes from */
     unsigned pauses;      /* turns in a row that the model ended with "pause" */
     unsigned cut_batches; /* responses in a row that were cut in the middle of calls */
     struct repeat repeat;
@@ -85,8 +86,9 @@ enum step batch_run(struct worker *worker);
 /* Answers all such calls with an error of the host's, without running them (D3). */
 bool batch_refuse(struct worker *worker, const char *why, struct error *error);
 
-/* whole.c: what is cut from the conversation, kept as an artifact; there is a store.  `path` is
- * set to where it is. */
+/* whole.c: what is cut from the conversation, kept as an artifact, where there is a place for that.
+ * `path` is set to where it is. */
+bool whole_has_place(const struct worker *worker);
 bool whole_save(struct worker *worker, const char *name, const char *mime_type, const char *data,
                 size_t length, struct text *path, struct error *error);
 /* The newest artifact of that name, when `cut` was once made of it.  False: it was not. */

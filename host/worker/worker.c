@@ -112,6 +112,7 @@ static void set_up(struct worker *worker)
         .timeline = &worker->timeline,
         .context = hook_context,
         .context_data = worker,
+        .tape = worker->options.hook_tape,
     };
 }
 

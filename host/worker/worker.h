@@ -55,6 +55,9 @@ struct worker_options {
     struct artifact_store *artifacts;
     /* Where the conversation is written down; NULL: nowhere. */
     const struct journal *journal;
+    /* What hooks and tools do is told to, or comes from; NULL: nobody (host/record). */
+    const struct hook_tape *hook_tape;
+    const struct call_tape *call_tape;
 };
 
 enum worker_status {
@@ -105,6 +108,10 @@ void worker_cancel(struct worker *worker);
  * replaced when its run ends, so a program that runs again asks again.  Any thread. */
 struct cancel *worker_cancel_token(struct worker *worker);
 
+/* The time of the run that is going on is up, as if `limit_ms` had been its limit.  From its own
+ * thread: for what replays a run without waiting. */
+void worker_expire(struct worker *worker, int64_t limit_ms);
+
 /* ---- locking: so that a provider's cache can be used (W4-W14, D17) ---- */
 
 enum worker_state { WORKER_MUTABLE, WORKER_CACHE_LOCKED };
@@ -150,6 +157,8 @@ bool worker_is_cancelled(const struct worker *worker); /* only looks */
 const struct history *worker_history(const struct worker *worker);
 /* Requests so far, over all runs. */
 unsigned worker_turn_count(const struct worker *worker);
+/* Whether worker_restore() named this call as started. */
+bool worker_was_started(const struct worker *worker, const char *call_id);
 /* Whether the last run ended by anything but Finished (W59). */
 bool worker_last_run_interrupted(const struct worker *worker);
 

@@ -129,6 +129,20 @@ class Bedrock(e2e.Case):
             {"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Hello, Ada!"}]}])
 
+    def test_a_recording(self):
+        """Frames of binary, which another machine understands without an account."""
+        path = os.path.join(self.root, "run.jsonl")
+        with Server(reply("I greet.", [CALL]), reply("Done.")) as server:
+            self.check(self.ask(server, "--record", path), 0)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for secret in (bedrock.SECRET, bedrock.TOKEN, "Signature="):
+            self.assertNotIn(secret, text)
+        self.assertIn('"Authorization"', text)
+        done = self.check(self.mortise("replay", path), 0)
+        self.assertTrue(done.out.endswith("Done.\n"), done)
+        self.assertIn("replayed 2 requests, 1 tool call: no difference", done.err)
+
     def test_a_model_by_its_arn(self):
         with Server(reply("ok")) as server:
             self.check(self.mortise("-m", ARN, "--base-url", server.url, "hi",

@@ -9,8 +9,8 @@ import time
 
 import e2e
 
-COMMANDS = ["run", "resume", "sessions", "chat", "tools", "plugins", "hooks", "providers", "models",
-            "doctor", "new", "config", "completion", "help"]
+COMMANDS = ["run", "resume", "sessions", "replay", "chat", "tools", "plugins", "hooks", "providers",
+            "models", "doctor", "new", "config", "completion", "help"]
 
 
 class Words(e2e.Case):
@@ -21,7 +21,8 @@ class Words(e2e.Case):
 
     def test_options(self):
         self.assertEqual(self.words("--re"),
-                         ["--reasoning", "--response-limit", "--retries", "--result-limit"])
+                         ["--reasoning", "--response-limit", "--retries", "--result-limit",
+                          "--record"])
         self.assertEqual(self.words("tools", "--ver"), ["--verbose", "--version"])
         options = self.words("-")
         helped = re.findall(r"(?m)^  (?:-\w,|   ) (--[\w-]+)", self.mortise("--help").out)
@@ -56,7 +57,7 @@ class Words(e2e.Case):
                 (("--reasoning", "h"), ["high"]),
                 (("-P", ""), [":folders"]), (("--plugins=",), [":folders"]), (("-qP", ""), [":folders"]),
                 (("--workspace", "x"), [":folders"]), (("-e", ""), [":files"]),
-                (("--config", ""), [":files"]),
+                (("--config", ""), [":files"]), (("replay", ""), [":files"]),
                 (("-m", "ant"), ["anthropic/"]), (("-m", "off"), ["offline"]),
                 (("--timeout", ""), []), (("--json=",), []), (("--nothing=",), [])):
             self.assertEqual(self.words(*words), offered, words)
@@ -98,7 +99,8 @@ class Words(e2e.Case):
 
 
 CASES = (
-    ("mortise --re", ["--reasoning", "--response-limit", "--result-limit", "--retries"]),
+    ("mortise --re",
+     ["--reasoning", "--record", "--response-limit", "--result-limit", "--retries"]),
     ("mortise pl", ["plugins"]),
     ("mortise plugins ", ["check", "list", "reset", "show"]),
     ("mortise --color ", ["always", "auto", "never"]),

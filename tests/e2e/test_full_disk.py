@@ -215,6 +215,21 @@ class FullDisk(e2e.Case):
         self.assertEqual(self.check(self.call("keeper_save", small), 0).out, "version 2\n")
         self.assertGreater(int(self.check(self.call("keeper_count", {"owner": 1}), 0).out), 1)
 
+    def test_recording(self):
+        """D24: where it is too long for the disk it ends, with one warning, and the run does not."""
+        path = os.path.join(self.disk, "run.jsonl")
+        calls = [("a", "echo", json.dumps({"text": "x" * 300 * KIB}))]
+        with e2e.Server(e2e.openai_reply(calls=calls), e2e.openai_reply("Done.")) as server:
+            done = self.mortise("--json", "--record", path, "-P", e2e.options.fixtures, "-m", "openai/m",
+                                "--base-url", server.url, "hello")
+            self.assertEqual(len(server.requests), 2)
+        self.check(done, 0)
+        self.assertEqual(done.events[-1]["text"], "Done.")
+        self.assertEqual(done.err.count("warning"), 1, done)
+        self.assertIn(f"the recording '{path}' ends here: No space left on device", done.err)
+        replayed = self.check(self.mortise("replay", path), 0)
+        self.assertIn("no difference, as far as the recording goes", replayed.err)
+
     def test_new_plugin(self):
         """F51: all of it is there or nothing, at whichever byte the disk is full."""
         done = None

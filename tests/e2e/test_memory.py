@@ -112,6 +112,13 @@ class NoMemory(e2e.Case):
 
         self.check_all(["--json", "-m", model, "Greet Ada"], right)
 
+    def test_replay(self):
+        """Memory that is not there is no difference, and nothing is called the same that is not."""
+        path = os.path.join(e2e.options.source, "tests/provider/recordings/anthropic.jsonl")
+        self.check_all(["replay", path],
+                       lambda done: done.out == "So it is.\nAnd so.\n"
+                       and done.err.endswith(": no difference\n"))
+
     def test_session(self):
         """Each run has a store of its own, with one session in it."""
         model = self.script({"text": "I ask.", "calls": [GREET]},

@@ -16,7 +16,8 @@ RANKS = {
     "provider": 2, "plugin": 2,
     "tool": 3, "service": 3,
     "worker": 4,
-    "command": 5, "frontend": 5,
+    "record": 5,
+    "command": 6, "frontend": 6,
 }
 SAME_RANK = {("command", "frontend"), ("service", "tool")}
 # Headers with one door each: who may name them.
@@ -133,7 +134,10 @@ SELF_CHECK = [
     ("host/worker/a.c", '#include "frontend/a.h"', True),
     ("host/frontend/a.c", '#include "timeline/a.h"\n#include "conversation/a.h"', False),
     ("host/frontend/a.c", '#include "command/a.h"', True),
-    ("host/command/a.c", '#include "frontend/a.h"', False),
+    ("host/command/a.c", '#include "frontend/a.h"\n#include "record/a.h"', False),
+    ("host/record/a.c", '#include "worker/a.h"\n#include "provider/a.h"', False),
+    ("host/record/a.c", '#include "command/a.h"', True),
+    ("host/worker/a.c", '#include "record/a.h"', True),
     ("host/main.c", '#include "command/a.h"\n#include "base/a.h"', False),
     ("host/main.c", '#include <curl/curl.h>', True),
     ("host/other.c", '', True),
