@@ -42,7 +42,8 @@ static void check_certificates(struct doctor *doctor, const struct http_network 
                       : *directory && access(directory, R_OK) != 0 ? directory
                                                                    : NULL;
     char advice[64];
-    snprintf(advice, sizeof(advice), "check %s", network->ca_from ? network->ca_from : "its rights");
+    snprintf(advice, sizeof(advice), "check %s",
+             network->ca_from ? network->ca_from : "its rights");
     if (bad)
         doctor_tell(doctor, FINDING_PROBLEM, "certificates", advice, "'%s' cannot be read", bad);
     else if (*file || *directory)

@@ -224,7 +224,8 @@ static struct fault proxy_fault(const struct http_failure *failure)
     default:
         fault.retryable = failure->proxy_status != 403;
         fault.what = "it does not connect";
-        fault.cure = "it may not know or allow this server; NO_PROXY lists those that need no proxy";
+        fault.cure =
+            "it may not know or allow this server; NO_PROXY lists those that need no proxy";
         return fault;
     }
 }

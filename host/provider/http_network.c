@@ -78,16 +78,16 @@ static CURLU *parse(const struct curl_api *api, const char *proxy)
 }
 
 /* A part of it, to be given to api->free; NULL: it has none. */
-static char *part(const struct curl_api *api, CURLU *url, CURLUPart which, unsigned flags)
+static char *part(const struct curl_api *api, CURLU *url, CURLUPart which)
 {
     char *value = NULL;
-    return api->url_get(url, which, &value, flags) == CURLUE_OK ? value : NULL;
+    return api->url_get(url, which, &value, 0) == CURLUE_OK ? value : NULL;
 }
 
-static bool hide_part(const struct curl_api *api, CURLU *url, CURLUPart which, unsigned flags)
+static bool hide_part(const struct curl_api *api, CURLU *url, CURLUPart which)
 {
-    char *value = part(api, url, which, flags);
-    bool hidden = !value || secret_add(value, strlen(value));
+    char *value = part(api, url, which);
+    bool hidden = !value || secret_add_encoded(value, strlen(value));
     if (value)
         explicit_bzero(value, strlen(value));
     api->free(value);
@@ -100,10 +100,8 @@ static bool hide(const struct curl_api *api, const char *proxy)
     CURLU *url = parse(api, proxy);
     if (!url)
         return secret_add(proxy, strlen(proxy));
-    bool hidden = hide_part(api, url, CURLUPART_USER, 0) &&
-                  hide_part(api, url, CURLUPART_USER, CURLU_URLDECODE) &&
-                  hide_part(api, url, CURLUPART_PASSWORD, 0) &&
-                  hide_part(api, url, CURLUPART_PASSWORD, CURLU_URLDECODE);
+    bool hidden =
+        hide_part(api, url, CURLUPART_USER) && hide_part(api, url, CURLUPART_PASSWORD);
     api->url_cleanup(url);
     return hidden;
 }
@@ -124,7 +122,7 @@ static bool is_known_scheme(const struct curl_api *api, CURLU *url)
 {
     static const char *const known[] = {"http",    "https",  "socks4",
                                         "socks4a", "socks5", "socks5h"};
-    char *scheme = part(api, url, CURLUPART_SCHEME, 0);
+    char *scheme = part(api, url, CURLUPART_SCHEME);
     bool found = false;
     for (size_t i = 0; scheme && !found && i < sizeof(known) / sizeof(*known); i++)
         found = strcasecmp(scheme, known[i]) == 0;
@@ -235,9 +233,9 @@ void http_proxy_find(struct http_proxy *proxy, const struct http_network *networ
     CURLU *parsed = parse(api, value);
     if (!parsed)
         return;
-    char *host = part(api, parsed, CURLUPART_HOST, 0);
-    char *port = part(api, parsed, CURLUPART_PORT, 0);
-    char *user = part(api, parsed, CURLUPART_USER, 0);
+    char *host = part(api, parsed, CURLUPART_HOST);
+    char *port = part(api, parsed, CURLUPART_PORT);
+    char *user = part(api, parsed, CURLUPART_USER);
     text_puts(&proxy->name, host ? host : "");
     if (port)
         text_printf(&proxy->name, ":%s", port);

@@ -27,7 +27,8 @@ struct http_network {
     struct text no_proxy; /* servers that are reached without one */
 };
 
-/* False: no memory, or the proxy that was named is no URL (kind config); release it all the same. */
+/* False: no memory, or the proxy that was named is no URL (kind config); release it all the
+ * same. */
 bool http_network_init(struct http_network *network, const struct curl_api *api,
                        const struct network_settings *settings, struct error *error);
 void http_network_release(struct http_network *network);

@@ -130,7 +130,8 @@ static bool count(struct http_response *response, size_t length)
     if (!response->most_bytes || response->total_bytes <= response->most_bytes)
         return true;
     http_response_fail(response, ERROR_SERVER, false,
-                       "'%s' sent a response of more than %zu bytes; --response-limit sets the limit",
+                       "'%s' sent a response of more than %zu bytes; --response-limit sets the "
+                       "limit",
                        response->host, response->most_bytes);
     return false;
 }

@@ -2,8 +2,8 @@
  * tls_peer - what a TLS server said of itself before a connection failed: whose certificate it
  * showed, who issued the one that is not trusted, and whether it asked for one of ours.
  *
- * libcurl tells none of it, so the OpenSSL that it uses is asked meanwhile.  With another TLS library
- * all stays empty.
+ * libcurl tells none of it, so the OpenSSL that it uses is asked meanwhile.  With another TLS
+ * library all stays empty.
  */
 #ifndef PROVIDER_TLS_PEER_H
 #define PROVIDER_TLS_PEER_H

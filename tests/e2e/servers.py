@@ -1,6 +1,6 @@
 """servers - what stands between a program and a model: TLS, HTTP/2, proxies, sockets, bad luck.
 
-Every server is on this machine, and a test reaches "model.test" through a proxy that knows the name.
+Every server is on this machine; a test reaches "model.test" through a proxy that knows the name.
 """
 import base64
 import contextlib

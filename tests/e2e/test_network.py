@@ -1,5 +1,5 @@
-"""How a server is reached: HTTP/2, connections that are kept, sockets, redirects, and what goes wrong
-before an answer begins."""
+"""How a server is reached: HTTP/2, connections that are kept, sockets, redirects, and what goes
+wrong before an answer begins."""
 import os
 import socket
 

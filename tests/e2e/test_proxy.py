@@ -1,7 +1,7 @@
 """Proxies: which is asked, for what, and what is told when it is the proxy that fails.
 
-"model.test" is a name that no resolver knows; a request to it succeeds through a proxy that does, or
-not at all.
+"model.test" is a name that no resolver knows; a request to it succeeds through a proxy that does,
+or not at all.
 """
 import socket
 

@@ -101,7 +101,8 @@ static void test_ca_files_are_named(void **state)
 {
     (void)state;
     struct error error =
-        tell((struct http_failure){.code = CURLE_SSL_CACERT_BADFILE, .ca_from = "--ca-file"}, NULL, "");
+        tell((struct http_failure){.code = CURLE_SSL_CACERT_BADFILE, .ca_from = "--ca-file"}, NULL,
+             "");
     check(&error, ERROR_CONFIG, false, "--ca-file");
     error = tell((struct http_failure){.code = CURLE_SSL_CACERT_BADFILE}, NULL, "");
     check(&error, ERROR_CONFIG, false, "libcurl's installation");
@@ -125,8 +126,8 @@ static void test_client_certificates(void **state)
          "does not accept"},
         {"sslv3 alert handshake failure", CURLE_SSL_CONNECT_ERROR, true, false, ERROR_CONFIG, false,
          "wants a client certificate"},
-        {"sslv3 alert handshake failure", CURLE_SSL_CONNECT_ERROR, false, false, ERROR_NETWORK, true,
-         "TLS handshake failed"},
+        {"sslv3 alert handshake failure", CURLE_SSL_CONNECT_ERROR, false, false, ERROR_NETWORK,
+         true, "TLS handshake failed"},
         {"Connection reset by peer", CURLE_RECV_ERROR, true, false, ERROR_NETWORK, true,
          "asked for a client certificate and broke"},
         {"Connection reset by peer", CURLE_RECV_ERROR, false, false, ERROR_NETWORK, true,
@@ -173,7 +174,8 @@ static void test_proxies(void **state)
         {CURLE_RECV_ERROR, 407, "CONNECT tunnel failed, response 407", ERROR_CONFIG, false,
          "wants a user name and a password"},
         {CURLE_OK, 407, "No error", ERROR_CONFIG, false, "wants a user name and a password"},
-        {CURLE_RECV_ERROR, 200, "Connection reset", ERROR_NETWORK, true, "'host:81': the connection"},
+        {CURLE_RECV_ERROR, 200, "Connection reset", ERROR_NETWORK, true,
+         "'host:81': the connection"},
         {CURLE_PROXY, 0, "User was rejected by the SOCKS5 server (1 1).", ERROR_CONFIG, false,
          "wants a user name and a password"},
         {CURLE_PROXY, 0, "Can't complete SOCKS5 connection", ERROR_NETWORK, true, "NO_PROXY"},
@@ -201,7 +203,8 @@ static void test_what_quotes_a_proxy_is_not_shown(void **state)
 static void test_a_proxys_status_without_a_proxy(void **state)
 {
     (void)state;
-    struct error error = tell((struct http_failure){.code = CURLE_OK, .proxy_status = 407}, NULL, "");
+    struct error error =
+        tell((struct http_failure){.code = CURLE_OK, .proxy_status = 407}, NULL, "");
     check(&error, ERROR_NETWORK, false, "407");
 }
 

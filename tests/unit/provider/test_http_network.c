@@ -187,7 +187,8 @@ static void test_users_of_proxies_are_secret(void **state)
 
 static void test_what_is_no_proxy(void **state)
 {
-    static const char *const bad[] = {"ftp://p:1", "http://p:99999999", "http://", "a b", "file:///x"};
+    static const char *const bad[] = {"ftp://p:1", "http://p:99999999", "http://",
+                                      "a b",       "file:///x"};
     (void)state;
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct http_network network;
