@@ -8,6 +8,7 @@
 #include "provider/aws_signer.h"
 #include "provider/curl_api.h"
 #include "provider/http_host.h"
+#include "provider/http_patience.h"
 #include "provider/http_response.h"
 #include "provider/tape.h"
 
@@ -25,8 +26,6 @@ struct http_client {
     bool has_key;
     struct aws_signer *signer; /* or NULL: the key is in the host's headers, or none is needed */
     int64_t connect_timeout_ms;
-    int64_t first_byte_timeout_ms;
-    int64_t idle_timeout_ms;
 
     struct text request_body;
     struct curl_slist *signed_headers; /* of a request that is signed: all of them */
@@ -41,9 +40,7 @@ struct http_client {
     bool attached; /* `easy` is in `multi` */
     size_t header_bytes;
     size_t surplus_bytes;
-    curl_off_t sent_bytes;
-    curl_off_t received_bytes;
-    int64_t moved_ms; /* when one of them last grew */
+    struct http_patience patience;
 };
 
 static struct http_client *of(struct client *client)
@@ -113,23 +110,15 @@ static void fail_to_reach(struct http_client *client, CURLcode code)
     stream_fail(client->response.stream, &error);
 }
 
-/* A header line that is longer than it takes is no other error to libcurl. */
-static bool is_header_too_long(const struct http_client *client, CURLcode code)
-{
-    curl_off_t microseconds = 0;
-    client->api->easy_getinfo(client->easy, CURLINFO_STARTTRANSFER_TIME_T, &microseconds);
-    return code == CURLE_OUT_OF_MEMORY && microseconds > 0 && !client->received_bytes;
-}
-
 /* No whole response came. */
 static void fail_transfer(struct http_client *client, CURLcode code)
 {
     const char *detail = client->detail[0] ? client->detail : client->api->easy_strerror(code);
-    if (is_header_too_long(client, code))
+    if (http_easy_is_header_too_long(client->api, client->easy, code))
         http_response_fail(&client->response, ERROR_SERVER, false,
                            "'%s' sent a header line that is too long to be read",
                            host_name(client));
-    else if (client->received_bytes || status_of(client))
+    else if (client->patience.received_bytes || status_of(client))
         http_response_fail(&client->response, ERROR_STREAM_TRUNCATED, true,
                            "'%s' broke the response off: %s", host_name(client), detail);
     else
@@ -214,8 +203,7 @@ static bool begin(struct http_client *client, const struct request *request, str
     client->fresh = client->whole = false;
     client->detail[0] = '\0';
     client->header_bytes = client->surplus_bytes = 0;
-    client->sent_bytes = client->received_bytes = 0;
-    client->moved_ms = clock_ms();
+    http_patience_begin(&client->patience);
     if (!http_response_begin(&client->response, client->profile->wire, host_name(client), stream) ||
         !write_request(client, request) || !sign_request(client))
         return false;
@@ -234,20 +222,6 @@ static bool begin(struct http_client *client, const struct request *request, str
     return true;
 }
 
-/* Whether bytes went either way since the last look, counted as they are on the wire. */
-static void observe(struct http_client *client)
-{
-    curl_off_t sent = 0;
-    curl_off_t received = 0;
-    client->api->easy_getinfo(client->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-    client->api->easy_getinfo(client->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
-    if (sent == client->sent_bytes && received == client->received_bytes)
-        return;
-    client->sent_bytes = sent;
-    client->received_bytes = received;
-    client->moved_ms = clock_ms();
-}
-
 /* A front end may take its time to show what came; that is not the server's silence. */
 static void settle(struct http_client *client)
 {
@@ -255,46 +229,18 @@ static void settle(struct http_client *client)
         return;
     client->fresh = false;
     stream_settled(client->response.stream);
-    client->moved_ms = clock_ms();
-}
-
-/* A server may take connections and then no byte of a request, as one that speaks HTTP/2 can. */
-static bool is_connected(const struct http_client *client)
-{
-    curl_off_t microseconds = 0;
-    client->api->easy_getinfo(client->easy, CURLINFO_PRETRANSFER_TIME_T, &microseconds);
-    return microseconds > 0;
-}
-
-/* How long silence is borne at this point; 0 = for ever.  While it connects libcurl counts. */
-static int64_t patience_ms(const struct http_client *client)
-{
-    if (!client->sent_bytes && !is_connected(client))
-        return 0;
-    return client->received_bytes ? client->idle_timeout_ms : client->first_byte_timeout_ms;
-}
-
-/* Milliseconds until the first of the limits, from 0 to a minute. */
-static int time_left(const struct http_client *client, int64_t deadline_ms)
-{
-    int64_t now = clock_ms();
-    int64_t left = 60000;
-    int64_t patience = patience_ms(client);
-    if (patience > 0 && client->moved_ms + patience - now < left)
-        left = client->moved_ms + patience - now;
-    if (deadline_ms >= 0 && deadline_ms - now < left)
-        left = deadline_ms - now;
-    return left > 0 ? (int)left : 0;
+    http_patience_renew(&client->patience);
 }
 
 /* Silence is no error when the response was complete but for the end of its bytes. */
 static void fail_timeout(struct http_client *client, int64_t deadline_ms)
 {
-    double seconds = (double)patience_ms(client) / 1000;
+    int64_t limit_ms = http_patience_limit_ms(&client->patience, client->api, client->easy);
+    double seconds = (double)limit_ms / 1000;
     if (deadline_ms >= 0 && clock_ms() >= deadline_ms)
         http_response_fail(&client->response, ERROR_TIMEOUT, false,
                            "the time limit of the run was reached");
-    else if (!client->received_bytes)
+    else if (!client->patience.received_bytes)
         http_response_fail(&client->response, ERROR_TIMEOUT, true,
                            "'%s' sent nothing for %g s; --first-byte-timeout sets the limit",
                            host_name(client), seconds);
@@ -322,11 +268,12 @@ static CURLcode transfer(struct http_client *client, struct cancel *cancel, int6
     CURLcode code = CURLE_OK;
     int running;
     while (client->api->multi_perform(client->multi, &running) == CURLM_OK) {
-        observe(client);
+        http_patience_look(&client->patience, client->api, client->easy);
         settle(client);
         if (http_response_is_enough(&client->response) || is_done(client, &code))
             return code;
-        int left_ms = time_left(client, deadline_ms);
+        int left_ms =
+            http_patience_left_ms(&client->patience, client->api, client->easy, deadline_ms);
         if (cancel_requested(cancel))
             http_response_fail(&client->response, ERROR_CANCELLED, false, "cancelled");
         else if (!left_ms)
@@ -358,7 +305,8 @@ static void conclude(struct http_client *client, CURLcode code)
 {
     struct http_response *response = &client->response;
     int status = status_of(client);
-    log_debug("HTTP status %d, %lld bytes of body", status, (long long)client->received_bytes);
+    log_debug("HTTP status %d, %lld bytes of body", status,
+              (long long)client->patience.received_bytes);
     if (http_response_has_failed(response))
         return;
     bool is_whole = code == CURLE_OK || status >= 300 || response->stream->stop != STOP_UNKNOWN;
@@ -493,8 +441,8 @@ struct client *http_client_new(const struct http_settings *settings, struct erro
     client->api = api;
     client->profile = settings->profile;
     client->connect_timeout_ms = settings->connect_timeout_ms;
-    client->first_byte_timeout_ms = settings->first_byte_timeout_ms;
-    client->idle_timeout_ms = settings->idle_timeout_ms;
+    client->patience.first_byte_ms = settings->first_byte_timeout_ms;
+    client->patience.idle_ms = settings->idle_timeout_ms;
     client->response.most_bytes =
         settings->response_limit > 0 ? (size_t)settings->response_limit : 0;
     if (find_signer(client, settings, error) && set_up(client, settings, error))

@@ -35,3 +35,16 @@ bool http_easy_apply(const struct http_network *network, CURL *easy)
            set(easy, CURLOPT_USERAGENT, "mortise/" MORTISE_VERSION) == CURLE_OK &&
            set(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
 }
+
+/* An older library says that it has no memory, a newer one has a code of its own. */
+bool http_easy_is_header_too_long(const struct curl_api *api, CURL *easy, CURLcode code)
+{
+    enum { TOO_LARGE = 100 }; /* CURLE_TOO_LARGE, which older headers do not have */
+    curl_off_t microseconds = 0;
+    curl_off_t received = 0;
+    if (code != CURLE_OUT_OF_MEMORY && (int)code != TOO_LARGE)
+        return false;
+    api->easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &microseconds);
+    api->easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+    return microseconds > 0 && !received;
+}

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "base/secret.h"
 #include "provider/curl_api.h"
 #include "provider/http_error.h"
 #include "provider/http_host.h"
@@ -49,10 +50,11 @@ static size_t on_header(char *data, size_t size, size_t count, void *context)
     struct http_get *get = context;
     size_t length = size * count;
     get->header_bytes += length;
-    get->too_long = get->header_bytes > HTTP_HEADERS_MOST_BYTES;
+    if (get->header_bytes > HTTP_HEADERS_MOST_BYTES)
+        return 0;
     http_hints_read(&get->hints, get->api, data, length);
     read_date(get, data, length);
-    return get->too_long ? 0 : length;
+    return length;
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)
@@ -101,8 +103,13 @@ static bool judge(const struct http_get *get, CURLcode code, struct error *error
     log_debug("HTTP status %ld, %zu bytes of body", status, get->body.length);
     if (get->body.failed)
         return error_memory(error);
-    if (get->too_long)
+    if (get->header_bytes > HTTP_HEADERS_MOST_BYTES)
+        error_set(error, ERROR_SERVER, "'%s' sent more than %u KiB of headers", host,
+                  HTTP_HEADERS_MOST_BYTES >> 10);
+    else if (get->too_long)
         error_set(error, ERROR_SERVER, "'%s' sent more than %d MiB", host, MAX_BODY_BYTES >> 20);
+    else if (http_easy_is_header_too_long(get->api, get->easy, code))
+        error_set(error, ERROR_SERVER, "'%s' sent a header line that is too long to be read", host);
     else if (is_slow(get, code))
         error_set(error, ERROR_TIMEOUT, "'%s' did not answer within %g s", host,
                   (double)get->timeout_ms / 1000);
@@ -138,8 +145,10 @@ bool http_get_fetch(struct http_get *get, const char *path, struct text *body, s
     if (!begin(get, path))
         return error_memory(error);
     log_debug("GET %s", get->url.data);
-    if (!judge(get, get->api->easy_perform(get->easy), error))
+    if (!judge(get, get->api->easy_perform(get->easy), error)) {
+        secret_redact_buffer(error->message, sizeof(error->message));
         return false;
+    }
     text_append(body, get->body.data, get->body.length);
     return !body->failed || error_memory(error);
 }

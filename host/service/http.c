@@ -118,6 +118,11 @@ static mortise_status fail_limit(struct exchange *exchange)
                        text_cstr(&exchange->request.host), exchange->request.face.max_bytes);
 }
 
+static mortise_status fail_headers(struct exchange *exchange)
+{
+    return fail_with(exchange, MORTISE_INTERNAL, "too_large", "sent too many headers");
+}
+
 static mortise_status fail_refused(struct exchange *exchange)
 {
     return caller_fail(&exchange->caller, MORTISE_DENIED, MORTISE_FORBIDDEN, "not_public",
@@ -130,6 +135,8 @@ static mortise_status fail_transfer(struct exchange *exchange, CURLcode code)
     const char *detail =
         exchange->detail[0] ? exchange->detail : exchange->api->easy_strerror(code);
     const char *host = text_cstr(&exchange->request.host);
+    if (http_easy_is_header_too_long(exchange->api, exchange->easy, code))
+        return fail_headers(exchange);
     switch (code) {
     case CURLE_OUT_OF_MEMORY:
         return caller_no_memory(&exchange->caller);
@@ -205,7 +212,7 @@ static mortise_status conclude(struct exchange *exchange, CURLcode code,
     case HTTP_TOO_LARGE:
         return fail_limit(exchange);
     case HTTP_HEAD_TOO_LARGE:
-        return fail_with(exchange, MORTISE_INTERNAL, "too_large", "sent too many headers");
+        return fail_headers(exchange);
     case HTTP_STOPPED:
         return fail_cancelled(exchange);
     case HTTP_NO_MEMORY:

@@ -241,8 +241,12 @@ static void limits_hold(void **state)
     fetch.path = "/endless";
     assert_inside(&inside, MORTISE_FAILED, send_it, &fetch);
     assert_non_null(strstr(inside.said, "has more than 10485760 bytes"));
-    fetch.path = "/heads";
-    assert_inside(&inside, MORTISE_FAILED, send_it, &fetch);
+    static const char *const heads[] = {"/heads", "/head"};
+    for (size_t i = 0; i < 2; i++) {
+        fetch.path = heads[i];
+        assert_inside(&inside, MORTISE_FAILED, send_it, &fetch);
+        assert_non_null(strstr(inside.said, "sent too many headers"));
+    }
     inside_close(&inside);
 }
 

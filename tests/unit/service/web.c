@@ -74,6 +74,8 @@ static bool serve_path(int fd, const char *path, const char *request, size_t len
         return put_endlessly(fd, "HTTP/1.1 200 OK\r\n\r\n", "0123456789abcdef");
     if (strcmp(path, "/heads") == 0)
         return put_endlessly(fd, "HTTP/1.1 200 OK\r\n", "X-More: 0123456789abcdef\r\n");
+    if (strcmp(path, "/head") == 0)
+        return put_endlessly(fd, "HTTP/1.1 200 OK\r\nX-More: ", "0123456789abcdef");
     if (strcmp(path, "/gzip") == 0)
         return answer(fd, "200 OK", "Content-Encoding: gzip\r\n", packed, sizeof(packed));
     if (strncmp(path, "/status/", 8) == 0) {

@@ -9,6 +9,7 @@
  *     /gzip          "unpacked", packed
  *     /status/N      that status and no body
  *     /heads         headers without an end
+ *     /head          one header without an end
  *     /to/URL        a redirect to the URL
  */
 #ifndef TEST_WEB_H
