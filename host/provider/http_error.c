@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/secret.h"
 #include "provider/wire_error.h"
 
 /* ---- headers ---- */
@@ -48,6 +49,7 @@ static void read_hint(struct http_hints *hints, const struct curl_api *api, cons
         hints->should_retry = parse_flag(value);
     } else if (strcasecmp(name, "location") == 0) {
         snprintf(hints->location, sizeof(hints->location), "%s", value);
+        secret_redact_buffer(hints->location, sizeof(hints->location)); /* it knows of the cut */
     }
 }
 

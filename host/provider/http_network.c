@@ -84,24 +84,27 @@ static char *part(const struct curl_api *api, CURLU *url, CURLUPart which)
     return api->url_get(url, which, &value, 0) == CURLUE_OK ? value : NULL;
 }
 
-static bool hide_part(const struct curl_api *api, CURLU *url, CURLUPart which)
+static void wipe(const struct curl_api *api, char *value)
 {
-    char *value = part(api, url, which);
-    bool hidden = !value || secret_add_encoded(value, strlen(value));
     if (value)
         explicit_bzero(value, strlen(value));
     api->free(value);
-    return hidden;
 }
 
-/* What cannot be read may hold a password anywhere. */
+/* The password, or what stands alone in its place: a name beside one is often that of the user's
+ * folder too, and what is secret is cut out of all that a tool says.  What cannot be read may hold a
+ * password anywhere. */
 static bool hide(const struct curl_api *api, const char *proxy)
 {
     CURLU *url = parse(api, proxy);
     if (!url)
         return secret_add(proxy, strlen(proxy));
-    bool hidden =
-        hide_part(api, url, CURLUPART_USER) && hide_part(api, url, CURLUPART_PASSWORD);
+    char *user = part(api, url, CURLUPART_USER);
+    char *password = part(api, url, CURLUPART_PASSWORD);
+    const char *secret = password ? password : user;
+    bool hidden = !secret || secret_add_encoded(secret, strlen(secret));
+    wipe(api, user);
+    wipe(api, password);
     api->url_cleanup(url);
     return hidden;
 }
@@ -192,11 +195,13 @@ bool http_network_apply(const struct http_network *network, CURL *easy)
     if (network->ca_file.length || network->ca_directory.length) {
         const char *file = network->ca_file.length ? network->ca_file.data : NULL;
         const char *directory = network->ca_directory.length ? network->ca_directory.data : NULL;
-        /* With both of libcurl's defaults every connection reads the whole bundle. */
-        set(easy, CURLOPT_CAINFO, file);
-        set(easy, CURLOPT_CAPATH, directory);
-        set(easy, CURLOPT_PROXY_CAINFO, file);
-        set(easy, CURLOPT_PROXY_CAPATH, directory);
+        /* With both of libcurl's defaults every connection reads the whole bundle.  A TLS library may
+         * know no folders; but without memory others would be trusted than those that were named. */
+        if (set(easy, CURLOPT_CAINFO, file) == CURLE_OUT_OF_MEMORY ||
+            set(easy, CURLOPT_CAPATH, directory) == CURLE_OUT_OF_MEMORY ||
+            set(easy, CURLOPT_PROXY_CAINFO, file) == CURLE_OUT_OF_MEMORY ||
+            set(easy, CURLOPT_PROXY_CAPATH, directory) == CURLE_OUT_OF_MEMORY)
+            return false;
     }
     return (!network->proxy_named ||
             set(easy, CURLOPT_PROXY, text_cstr(&network->proxy)) == CURLE_OK) &&

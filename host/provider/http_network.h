@@ -4,8 +4,8 @@
  *
  * What the user names counts before the variables that other programs read too: CURL_CA_BUNDLE,
  * SSL_CERT_FILE and SSL_CERT_DIR; http_proxy, https_proxy, ALL_PROXY and NO_PROXY.  A server on
- * this machine is never asked for through a proxy.  What is in a proxy's URL before the '@' is
- * secret.
+ * this machine is never asked for through a proxy.  The password in a proxy's URL is secret, and so
+ * is a user name without one.
  */
 #ifndef PROVIDER_HTTP_NETWORK_H
 #define PROVIDER_HTTP_NETWORK_H

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/json.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "provider/wire_error_kind.h"
@@ -53,12 +54,24 @@ static void report(struct finding *finding, struct error *error)
 
 /* ---- plain text ---- */
 
+/* A server may say the key again.  Before anything is cut: half of a key is not known as one. */
+static void hide_secrets(struct text *text, bool was_cut)
+{
+    if (was_cut && text->data)
+        secret_redact_buffer(text->data, text->length + 1);
+    else
+        secret_redact(text);
+    text->length = strlen(text_cstr(text));
+}
+
 /* Appends what can be read on one line: clean UTF-8 without control characters, runs of
  * blanks as one, no more than a message holds. */
 static void append_plain(struct text *out, const char *data, size_t length)
 {
+    const size_t most = (size_t)4 * MESSAGE_BYTES;
     struct text clean = TEXT_INIT;
-    utf8_append_visible(&clean, data, length < 4 * MESSAGE_BYTES ? length : 4 * MESSAGE_BYTES);
+    utf8_append_visible(&clean, data, length < most ? length : most);
+    hide_secrets(&clean, length > most);
     bool gap = false;
     for (size_t i = 0; i < clean.length; i++) {
         if (isspace((unsigned char)clean.data[i])) {
