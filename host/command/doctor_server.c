@@ -20,17 +20,13 @@ enum { MAX_SKEW_SECONDS = 60 };
 static void check_proxy(struct doctor *doctor, const struct http_network *network, const char *url)
 {
     struct http_proxy proxy;
-    const char *none = getenv("no_proxy");
-    if (!none)
-        none = getenv("NO_PROXY");
     http_proxy_find(&proxy, network, url);
     if (!proxy.from || http_is_here(url))
         doctor_tell(doctor, FINDING_OK, "proxy", NULL, "none%s",
                     proxy.from ? ": the server is on this machine" : "");
     else
-        doctor_tell(doctor, FINDING_OK, "proxy", NULL, "%s: %s%s%s", proxy.from,
-                    text_cstr(&proxy.name), none && *none ? ", but not for " : "",
-                    none && *none ? none : "");
+        doctor_tell(doctor, FINDING_OK, "proxy", NULL, "%s: %s, but not for %s", proxy.from,
+                    text_cstr(&proxy.name), text_cstr(&network->no_proxy));
     http_proxy_release(&proxy);
 }
 
@@ -69,6 +65,16 @@ static void check_network(struct doctor *doctor, const char *url)
             check_certificates(doctor, &network);
     }
     http_network_release(&network);
+}
+
+/* On this machine nobody is on the way. */
+static void check_secrecy(struct doctor *doctor, const struct server *server)
+{
+    const char *url = text_cstr(&server->base_url);
+    if (server->key && strncasecmp(url, "http:", 5) == 0 && !http_is_here(url))
+        doctor_tell(doctor, FINDING_WARNING, "key", "use an https base URL if the server has one",
+                    "the key in %s is sent without TLS, so whoever is on the way can read it",
+                    server->key_from);
 }
 
 static void check_clock(struct doctor *doctor, time_t date)
@@ -164,6 +170,7 @@ static void check_way(struct doctor *doctor, const struct profile *profile, cons
     }
     const char *url = text_cstr(&server.base_url);
     check_network(doctor, url);
+    check_secrecy(doctor, &server);
     check_server(doctor, &server, model);
     server_release(&server);
 }

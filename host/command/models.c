@@ -83,9 +83,13 @@ static int list_usable(struct app *app, const struct profiles *profiles)
             any = list_local(app, profile) || any;
             continue;
         }
+        any = true;
+        if (!profile->wire->models) {
+            log_warning("models of '%s': they cannot be listed here", profile->name);
+            continue;
+        }
         int ended = list_one(app, profile);
         code = code == EXIT_FINISHED ? ended : code;
-        any = true;
     }
     if (any)
         return code;

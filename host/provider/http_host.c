@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -74,6 +76,20 @@ bool http_is_here(const char *url)
         return ntohl(address.s_addr) >> 24 == 127;
     const char *dot = strrchr(name, '.');
     return strcasecmp(dot ? dot + 1 : name, "localhost") == 0;
+}
+
+unsigned http_port(const char *url)
+{
+    size_t length;
+    const char *host = find_name(url, &length);
+    const char *colon = memrchr(host, ':', length);
+    const char *closed = memchr(host, ']', length); /* of an IPv6 address */
+    if (is_on_socket(url))
+        return 0;
+    if (!colon || (closed && colon < closed))
+        return strncasecmp(url, "https:", 6) == 0 ? 443 : 80;
+    unsigned long port = strtoul(colon + 1, NULL, 10);
+    return port <= UINT16_MAX ? (unsigned)port : 0;
 }
 
 /* "http+unix://PATH/…", PATH with its slashes as %2F, becomes the path and a URL that has a host

@@ -42,6 +42,8 @@ void http_host_path(const struct profile *profile, const char *model, const char
                     struct text *out);
 /* Whether a URL is that of a server on this machine, which no proxy is asked for. */
 bool http_is_here(const char *url);
+/* The TCP port of a URL; 0: it has none, as that of a socket. */
+unsigned http_port(const char *url);
 
 /* A base URL "http+unix://%2Frun%2Fmodel.sock/v1" is that of a socket of this machine.  False: no
  * memory, or kind config; release it all the same. */

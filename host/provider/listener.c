@@ -27,21 +27,33 @@ struct verdict {
     unsigned trusted, others;
 };
 
+static void judge(const char *line, unsigned port, unsigned user, struct verdict *verdict)
+{
+    char address[33];
+    unsigned local_port, state, uid;
+    if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %u", address,
+               &local_port, &state, &uid) != 4)
+        return; /* the heading */
+    if (state != STATE_LISTEN || local_port != port || !answers_loopback(address))
+        return;
+    if (uid < FIRST_PERSON || uid == user)
+        verdict->trusted++;
+    else
+        verdict->others++;
+}
+
+/* A line is copied because sscanf() looks for the end of all that is behind it, and there is a line
+ * for each connection of the machine.  What counts is in its first half. */
 static void look(const char *table, unsigned port, unsigned user, struct verdict *verdict)
 {
-    for (const char *line = table; line; line = strchr(line, '\n')) {
-        char address[33];
-        unsigned local_port, state, uid;
-        line += *line == '\n';
-        if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %u", address,
-                   &local_port, &state, &uid) != 4)
-            continue; /* the heading, and the end */
-        if (state != STATE_LISTEN || local_port != port || !answers_loopback(address))
-            continue;
-        if (uid < FIRST_PERSON || uid == user)
-            verdict->trusted++;
-        else
-            verdict->others++;
+    while (table && *table) {
+        char line[256];
+        size_t length = strcspn(table, "\n");
+        size_t taken = length < sizeof(line) ? length : sizeof(line) - 1;
+        memcpy(line, table, taken);
+        line[taken] = '\0';
+        judge(line, port, user, verdict);
+        table += length + (table[length] == '\n');
     }
 }
 

@@ -1,7 +1,6 @@
 #include "provider/local_server.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -9,28 +8,18 @@
 #include "provider/listener.h"
 
 /* Where nobody listens the kernel says so at once; this is for one who does and is slow. */
-enum { TRY_MS = 400 };
+enum { TRY_MS = 1000 };
 
 /* Models that make vectors or sort texts, by how they are called. */
 static const char *const not_for_talking[] = {"*embed*",  "*minilm*",  "*bge-*",
                                               "*rerank*", "*whisper*", NULL};
 
-static unsigned port_of(const char *url)
-{
-    const char *host = strstr(url, "://");
-    host = host ? host + 3 : url;
-    size_t length = strcspn(host, "/");
-    const char *colon = memrchr(host, ':', length);
-    const char *closed = memchr(host, ']', length);
-    if (!colon || (closed && colon < closed))
-        return strncmp(url, "https:", 6) == 0 ? 443 : 80;
-    return (unsigned)strtoul(colon + 1, NULL, 10);
-}
-
-/* Without a connection, and without loading what is needed for one. */
+/* Without a connection, and without loading what is needed for one.  Who listens on a socket that
+ * has a path is not known, so it is used when it is named only. */
 static bool is_there(const char *url)
 {
-    return http_is_here(url) && listener_is_trusted(port_of(url));
+    unsigned port = http_is_here(url) ? http_port(url) : 0;
+    return port && listener_is_trusted(port);
 }
 
 static bool ask(struct local_server *server, const char *url)

@@ -237,6 +237,14 @@ class Servers(Doctor):
         findings = self.asked(0, models("gpt-4.1"), env={"http_proxy": "http://127.0.0.1:1"})
         self.one(findings, "proxy", "ok", "none: the server is on this machine")
 
+    def test_a_key_that_can_be_read_on_the_way(self):
+        for host, warned in (("http://nowhere.invalid", True), ("https://nowhere.invalid", False),
+                             ("http://127.0.0.1:1", False)):
+            env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": host + "/v1"}
+            findings = self.doctor(4, env=env)
+            found = [f for f in findings if "without TLS" in f["message"]]
+            self.assertEqual([f["status"] for f in found], ["warning"] * warned, host)
+
     def test_the_clock(self):
         class Late(e2e.Answerer):
             def date_time_string(self, timestamp=None):

@@ -238,8 +238,8 @@ class Silence(Limits):
     def test_any_byte_of_the_body_is_a_sign_of_life(self):
         """Comments too, so that only the time limit of the run ends them (FAULTS 20)."""
         for piece in (b": ping\n\n", b"\n", b"retry: 1\n"):
-            done = self.ask(self.slowly(piece).url(), "--idle-timeout", "0.5", "--timeout", "1.5",
-                            "--first-byte-timeout", "0.5")
+            done = self.ask(self.slowly(piece).url(), "--idle-timeout", "1.5", "--timeout", "3",
+                            "--first-byte-timeout", "1.5")
             self.check(done, 124)
 
     def test_headers_are_none(self):

@@ -7,6 +7,7 @@ import sys
 import threading
 
 import e2e
+import servers
 
 KEY = "sk-0123456789abcdef"
 
@@ -110,6 +111,15 @@ class Lists(e2e.Case):
                 self.assertEqual(server.gets[-1][1]["X-Team"], "tools")
             self.check_error(self.mortise("models", "wrk"), 2, "'wrk'")
 
+    def test_a_provider_whose_models_cannot_be_listed(self):
+        """It is named, and takes nothing from the others."""
+        with e2e.Server(pages={"/v1/models": openai_list("gpt-a")}) as server:
+            env = {"AWS_BEARER_TOKEN_BEDROCK": KEY, "AWS_REGION": "us-east-1"}
+            done = self.check(self.models(server=server, env=env), 0)
+            self.assertEqual(done.out, "openai/gpt-a\nopenai-responses/gpt-a\n")
+            self.assertIn("models of 'bedrock': they cannot be listed", done.err)
+        self.check_error(self.mortise("models", "bedrock", env=env), 2, "cannot be listed")
+
     def test_no_key_at_all(self):
         self.check_error(self.mortise("models"), 3, "no key is set", "mortise providers")
 
@@ -150,6 +160,17 @@ class Hostile(e2e.Case):
         page = json.dumps([{"id": f"m{n}"} for n in range(20001)]).encode()
         with e2e.Server(pages={"/v1/models": page}) as server:
             self.check_error(self.models(server), 4, "more than 20000 models")
+
+    def test_headers_without_end(self):
+        for head, part in ((1000 * (b"X-A: " + 1000 * b"y" + b"\r\n"), "256 KiB of headers"),
+                           (b"X-A: " + (1 << 20) * b"y", "a header line that is too long")):
+            def serve(connection, number):
+                server.read(connection, number)
+                connection.sendall(b"HTTP/1.1 200 OK\r\n" + head)
+
+            with servers.Listener(serve) as server:
+                done = self.mortise("models", "ollama", "--base-url", server.url())
+                self.check_error(done, 4, part)
 
     def test_pages_without_end(self):
         page = {"data": [{"id": "a"}], "has_more": True, "last_id": "a"}
@@ -240,6 +261,14 @@ class Unnamed(e2e.Case):
     def test_only_this_machine_is_tried(self):
         env = {"OLLAMA_HOST": "192.0.2.1:11434", "LLAMACPP_HOST": "http://192.0.2.1:8080"}
         self.check_error(self.mortise("hello", env=env, seconds=10), 3, "no model")
+
+    def test_a_socket_is_not_tried(self):
+        """Whose it is cannot be told by its path; port 80 of this machine has no part in it."""
+        path = os.path.join(self.root, "s")
+        url = "http+unix://" + path.replace("/", "%2F")
+        with servers.answering(b"", path=path) as server:
+            self.check_error(self.mortise("hello", env={"OLLAMA_HOST": url}), 3, "no model")
+            self.assertEqual(server.connections, 0)
 
     def test_another_users_server_is_not_taken(self):
         """Whoever answers is told the prompt and picks the tools that are called."""

@@ -83,6 +83,24 @@ static void test_this_machine(void **state)
         assert_int_equal(http_is_here(cases[i].url), cases[i].is_here);
 }
 
+static void test_ports(void **state)
+{
+    static const struct {
+        const char *url;
+        unsigned port;
+    } cases[] = {
+        {"http://127.0.0.1:8080/v1", 8080},  {"http://127.0.0.1/v1:9", 80},
+        {"HTTPS://localhost", 443},          {"http://[::1]:8/v1", 8},
+        {"http://[::1]/v1", 80},             {"http://me:8080@127.0.0.1/v1", 80},
+        {"http://me:8@127.0.0.1:9/v1", 9},   {"http://127.0.0.1:65536", 0},
+        {"http+unix://%2Frun%2Fx:80/v1", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (http_port(cases[i].url) != cases[i].port)
+            fail_msg("%s", cases[i].url);
+}
+
 static void test_what_names_no_socket(void **state)
 {
     static const struct {
@@ -211,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_ports),
         cmocka_unit_test(test_what_names_no_socket),
         cmocka_unit_test(test_the_longest_path_of_a_socket),
         cmocka_unit_test(test_a_password_in_the_url_is_secret),

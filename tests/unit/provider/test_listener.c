@@ -9,8 +9,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "provider/listener.h"
 
 #define HEADING                                                                                    \
@@ -65,6 +67,23 @@ static void test_tables(void **state)
             fail_msg("%s", cases[i].what);
 }
 
+/* A machine with many connections has a long table; each of its lines is looked at once. */
+static void test_a_long_table(void **state)
+{
+    enum { LINES = 100000, MOST_SECONDS = 10 };
+    struct text table = TEXT_INIT;
+    (void)state;
+    text_puts(&table, HEADING);
+    for (int i = 0; i < LINES; i++)
+        text_puts(&table, LINE("0100007F", "2CAA", "01", "1001"));
+    text_puts(&table, LINE("0100007F", "2CAA", "0A", "1000"));
+    assert_false(table.failed);
+    clock_t start = clock();
+    assert_true(listener_table_is_trusted(table.data, NULL, PORT, USER));
+    assert_true(clock() - start < (clock_t)MOST_SECONDS * CLOCKS_PER_SEC);
+    text_release(&table);
+}
+
 /* The kernel's real table has the form that is expected. */
 static void test_this_process(void **state)
 {
@@ -85,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_a_long_table),
         cmocka_unit_test(test_this_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
