@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import e2e
-from test_chat import Terminal
+from chats import Terminal
 
 CALL = {"calls": [{"name": "version"}]}
 
