@@ -299,8 +299,17 @@ class Secrets(Recorded):
                 self.assertEqual("withheld" in self.of("response")[0], withheld)
                 if withheld:
                     self.check_withheld(bedrock.SECRET, bedrock.TOKEN)
-                else:
-                    self.check_replay(done, 1, 0)
+                    continue
+                self.check_replay(done, 1, 0)
+                self.edit(self.begin_with_nothing)
+                self.check_replay(done, 1, 0)
+
+    @staticmethod
+    def begin_with_nothing(record):
+        """A piece without bytes, as no recorder writes it, tells no kind of body."""
+        if record["type"] == "response":
+            record["chunks"].insert(0, [0, ""])
+        return record
 
     def test_a_key_in_an_error(self):
         body = json.dumps({"error": {"message": f"your key {KEY} is wrong"}}).encode()

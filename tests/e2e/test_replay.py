@@ -1,4 +1,4 @@
-"""What a replay finds: differences, where they are; and files that are torn, hostile or no recording."""
+"""What a replay finds: differences, where they are; files that are torn, hostile or no recording."""
 import json
 import os
 import signal
