@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "command/command.h"
 #include "command/conversation.h"
+#include "command/signals.h"
 
 /* What the client is called like, as `-m` has it. */
 static bool name_model(const struct client *client, struct text *name, struct error *error)
@@ -107,8 +108,13 @@ static int replay_all(struct app *app, struct replay *replay)
     bool good = true;
     while (good && replay_next(replay, &run, &error))
         good = replay_one(&conversation, run, &error);
-    int code = !good || error.kind != ERROR_NONE ? conversation_failed(&conversation, &error)
-                                                 : tell(app, replay);
+    int code;
+    if (!good || error.kind != ERROR_NONE)
+        code = conversation_failed(&conversation, &error);
+    else if (signals_received() || app->out.failed) /* that is why it ended, and no difference */
+        code = signals_received() ? 128 + signals_received() : app_flush(app);
+    else
+        code = tell(app, replay);
     conversation_release(&conversation);
     return code;
 }

@@ -139,7 +139,7 @@ static bool count(struct http_response *response, size_t length)
 void http_response_receive(struct http_response *response, int status, const char *data,
                            size_t length)
 {
-    if (response->stream->ended || !count(response, length))
+    if (!length || response->stream->ended || !count(response, length))
         return;
     if (response->body == HTTP_BODY_UNKNOWN && status >= 300)
         response->body = HTTP_BODY_ERROR;

@@ -198,6 +198,11 @@ void record_write_plugins(struct text *out, const struct registry *registry)
 
 /* ---- what hooks do ---- */
 
+void record_hook_name(char name[RECORD_HOOK_NAME_SIZE], const struct hook *hook)
+{
+    snprintf(name, RECORD_HOOK_NAME_SIZE, "%s/%s", hook->plugin->name, hook->name);
+}
+
 void record_write_edit(struct text *out, const struct hook_edit *edit)
 {
     if (out->length)
@@ -213,8 +218,8 @@ void record_write_edit(struct text *out, const struct hook_edit *edit)
 void record_write_hook(struct text *out, const struct hook *hook, const char *event, unsigned n,
                        const struct text *edits, const char *verdict, const char *reason)
 {
-    char name[160]; /* two names of 64 */
-    snprintf(name, sizeof(name), "%s/%s", hook->plugin->name, hook->name);
+    char name[RECORD_HOOK_NAME_SIZE];
+    record_hook_name(name, hook);
     record_begin(out, RECORD_HOOK);
     json_put_string(out, "hook", name);
     json_put_string(out, "event", event);

@@ -19,6 +19,9 @@ void record_write_model(struct text *out, const struct client *client);
 /* "plugins". */
 void record_write_plugins(struct text *out, const struct registry *registry);
 
+/* "PLUGIN/NAME", of names that have 64 bytes at most. */
+#define RECORD_HOOK_NAME_SIZE (64 + 1 + 64 + 1)
+void record_hook_name(char name[RECORD_HOOK_NAME_SIZE], const struct hook *hook);
 /* An entry of "edits". */
 void record_write_edit(struct text *out, const struct hook_edit *edit);
 /* "hook", where `edits` is a list of such entries, without brackets. */

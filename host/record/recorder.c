@@ -325,5 +325,6 @@ void recorder_result(struct recorder *recorder, const struct worker_result *resu
         record_write_error(line, &result->error);
     json_put_integer(line, "duration_ms", result->duration_ms);
     recorder_write(recorder);
+    recorder_forget_progress(recorder);
     know_history(recorder);
 }

@@ -10,7 +10,7 @@
  * One record is one write.  A disk that is full, or memory that is not there, ends the recording
  * with a warning and nothing else.  Secrets (base/secret.h) are masked before anything is written,
  * also where a secret comes in two pieces; a response that holds one in the pieces of its own
- * events is left out.  The thread of the turn loop.
+ * events, or that cannot be read without it, is left out.  The thread of the turn loop.
  */
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H

@@ -75,6 +75,8 @@ void recorder_init_wire(struct recorder *recorder);
 /* recorder_tools.c */
 void recorder_init_tools(struct recorder *recorder);
 void recorder_note_progress(struct recorder *recorder, const struct tool_progress *progress);
+/* A run is over: what its calls without a result have told is nobody's. */
+void recorder_forget_progress(struct recorder *recorder);
 void recorder_release_tools(struct recorder *recorder);
 
 #endif

@@ -6,6 +6,9 @@
 #include "base/json_write.h"
 #include "record/recorder_state.h"
 
+/* A tool may run for days and tell of it all the time; what is above this is not kept. */
+#define MOST_PROGRESS_BYTES ((size_t)1 << 20)
+
 /* ---- hooks ---- */
 
 static void on_edit(void *self, const struct hook_edit *edit)
@@ -18,8 +21,8 @@ static void on_edit(void *self, const struct hook_edit *edit)
 static struct hook_count *count_of(struct recorder *recorder, const struct hook *hook,
                                    const char *event)
 {
-    char name[160]; /* two names of 64 */
-    snprintf(name, sizeof(name), "%s/%s", hook->plugin->name, hook->name);
+    char name[RECORD_HOOK_NAME_SIZE];
+    record_hook_name(name, hook);
     for (size_t i = 0; i < recorder->asked.count; i++) {
         struct hook_count *count = &recorder->asked.items[i];
         if (count->event == event && strcmp(count->name, name) == 0)
@@ -83,6 +86,8 @@ void recorder_note_progress(struct recorder *recorder, const struct tool_progres
         return;
     }
     struct text *list = &progress->list;
+    if (list->length > MOST_PROGRESS_BYTES)
+        return;
     text_puts(list, list->length ? ",{" : "{");
     if (told->stream) {
         json_put_string(list, "stream", told->stream);
@@ -143,13 +148,18 @@ void recorder_init_tools(struct recorder *recorder)
         (struct call_tape){.settled = on_settled, .kept = on_kept, .self = recorder};
 }
 
+void recorder_forget_progress(struct recorder *recorder)
+{
+    while (recorder->progress.count)
+        drop_progress(recorder, &recorder->progress.items[0]);
+}
+
 void recorder_release_tools(struct recorder *recorder)
 {
     for (size_t i = 0; i < recorder->asked.count; i++)
         free(recorder->asked.items[i].name);
     free(recorder->asked.items);
-    while (recorder->progress.count)
-        drop_progress(recorder, &recorder->progress.items[0]);
+    recorder_forget_progress(recorder);
     free(recorder->progress.items);
     text_release(&recorder->edits);
 }

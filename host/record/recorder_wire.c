@@ -42,6 +42,21 @@ static void write_body(const struct text *body, struct text *line)
     text_release(&clean);
 }
 
+/* Without the user and the password that may stand before the host: a short one is not known as a
+ * secret. */
+static void write_url(const char *url, struct text *line)
+{
+    struct text shown = TEXT_INIT;
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme ? scheme + 3 : url;
+    const char *at = memrchr(host, '@', strcspn(host, "/?#"));
+    text_append(&shown, url, (size_t)(host - url));
+    text_puts(&shown, at ? at + 1 : host);
+    json_put_text(line, "url", text_cstr(&shown), shown.length);
+    line->failed |= shown.failed;
+    text_release(&shown);
+}
+
 static void on_request(void *self, const char *url, const struct curl_slist *headers,
                        const struct text *body)
 {
@@ -50,7 +65,7 @@ static void on_request(void *self, const char *url, const struct curl_slist *hea
     record_begin(line, RECORD_REQUEST);
     json_put_integer(line, "turn", recorder->turn);
     json_put_integer(line, "attempt", ++recorder->attempt);
-    json_put_string(line, "url", url);
+    write_url(url, line);
     write_header_names(headers, line);
     write_body(body, line);
     recorder_write(recorder);
@@ -64,6 +79,8 @@ static void on_request(void *self, const char *url, const struct curl_slist *hea
 static void on_received(void *self, const char *data, size_t length)
 {
     struct recorder *recorder = self;
+    if (recorder->fd < 0)
+        return;
     text_append(&recorder->body, data, length);
     if (recorder->body.failed || !array_reserve(&recorder->chunks, 1)) {
         recorder_fail_memory(recorder);
@@ -120,29 +137,34 @@ static bool holds_secret(const struct stream *stream)
     return holds;
 }
 
-/* Whether what the masked body says still holds a secret: one that the model said in the pieces of
- * its own events. */
-static bool says_secret(const struct recorder *recorder, int status)
+/* Whether the masked body means what the real one meant, and says no secret.  A model may say one in
+ * the pieces of its own events, also in those that came when a hook had ended the response; and
+ * what comes in frames cannot be read once a secret was taken out of one. */
+static bool is_good_masked(const struct recorder *recorder, int status,
+                           const struct http_hints *hints, bool whole, const struct stream *real)
 {
     struct client_facts facts;
     struct http_response response = {0};
     struct timeline timeline;
     struct stream stream;
+    bool good = false;
     recorder->client->ops->facts(recorder->client, &facts);
     timeline_init(&timeline);
     stream_init(&stream, &timeline);
     stream_begin(&stream);
-    bool says = true;
     if (http_response_begin(&response, facts.profile->wire, "", &stream)) {
         http_response_receive(&response, status, text_cstr(&recorder->body), recorder->body.length);
-        http_response_conclude(&response, status, &(struct http_hints){.retry_after_ms = -1});
-        says = holds_secret(&stream) || stream.error.kind == ERROR_INTERNAL;
+        if (whole)
+            http_response_conclude(&response, status, hints);
+        enum error_kind kind = stream.error.kind;
+        good = (kind == real->error.kind || (!whole && kind == ERROR_NONE)) &&
+               kind != ERROR_INTERNAL && !holds_secret(&stream);
     }
     http_response_end(&response);
     http_response_release(&response);
     stream_release(&stream);
     timeline_release(&timeline);
-    return says;
+    return good;
 }
 
 static void write_bytes(struct text *line, const char *data, size_t length)
@@ -209,10 +231,10 @@ static void on_response(void *self, int status, const struct http_hints *hints, 
     json_put_integer(line, "status", status);
     write_hints(hints, line);
     line->failed |= recorder->body.failed;
-    if (holds_secret(stream) && says_secret(recorder, status))
-        json_put_boolean(line, "withheld", true);
-    else
+    if (is_good_masked(recorder, status, hints, whole, stream))
         write_chunks(recorder, line);
+    else
+        json_put_boolean(line, "withheld", true);
     write_call_ids(stream, line);
     json_put_string(line, "end", whole ? "whole" : "cut");
     if (stream->error.kind != ERROR_NONE)

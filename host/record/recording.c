@@ -11,6 +11,9 @@
 #include "base/json_check.h"
 
 #define MOST_BYTES ((size_t)1 << 30)
+/* Of a record that is built as a whole: each takes up to a hundred bytes of memory, and two or three
+ * in the file. */
+enum { MOST_VALUES = 8 << 20 };
 
 static const char *const kind_names[RECORD_KIND_COUNT] = {
 #define X(name, text) [RECORD_##name] = text,
@@ -107,8 +110,9 @@ static bool check_members(const struct record *record, struct error *error)
 
 static bool find_kind(struct record *record, struct error *error)
 {
+    struct json_piece type = record_member(record, "type");
     for (int kind = 0; kind < RECORD_KIND_COUNT; kind++)
-        if (record_says(record, "type", kind_names[kind])) {
+        if (type.length && json_piece_is(type, kind_names[kind])) {
             record->kind = (enum record_kind)kind;
             return true;
         }
@@ -231,7 +235,23 @@ bool record_says(const struct record *record, const char *name, const char *stri
     return same;
 }
 
-json_t *record_value(const struct record *record)
+/* No fewer than there are: each but the first stands behind one of these. */
+static size_t count_values(struct json_piece piece)
 {
-    return json_parse_wide(record->json.data, record->json.length, NULL);
+    size_t count = 0;
+    for (size_t i = 0; i < piece.length; i++)
+        count += piece.data[i] == '[' || piece.data[i] == '{' || piece.data[i] == ',';
+    return count;
+}
+
+json_t *record_value(const struct record *record, struct error *error)
+{
+    if (count_values(record->json) > MOST_VALUES) {
+        error_set(error, ERROR_USAGE, "it has more than %d values", MOST_VALUES);
+        return NULL;
+    }
+    json_t *value = json_parse_wide(record->json.data, record->json.length, error);
+    if (!value && error->kind != ERROR_INTERNAL)
+        error->kind = ERROR_USAGE;
+    return value;
 }

@@ -83,8 +83,8 @@ bool record_is_true(const struct record *record, const char *name);
 bool record_text(const struct record *record, const char *name, struct text *out);
 /* Whether a member is this string. */
 bool record_says(const struct record *record, const char *name, const char *string);
-/* The whole of it, for what is small; NULL: no memory. */
-json_t *record_value(const struct record *record);
+/* The whole of it, for what is small; NULL with *error (kind usage, or no memory). */
+json_t *record_value(const struct record *record, struct error *error);
 
 int64_t json_piece_integer(struct json_piece piece, int64_t fallback);
 

@@ -252,9 +252,11 @@ static bool apply_result_limits(struct settings *settings, json_t *limits, struc
 bool replay_apply_settings(const struct replay *replay, struct settings *settings,
                            struct error *error)
 {
-    json_t *header = record_value(&replay->recording.items[0]);
+    json_t *header = record_value(&replay->recording.items[0], error);
     const json_t *recorded = json_object_get(header, "settings");
-    bool ok = header || error_memory(error);
+    bool ok = header;
+    if (!ok)
+        error_prefix(error, "%s: line 1", replay->name);
     for (int id = 0; ok && id < SETTING_ID_COUNT; id++) {
         const char *name = setting_definitions[id].name;
         if (!recorder_keeps_setting((enum setting_id)id))
@@ -297,9 +299,8 @@ static bool read_history(struct replay_run *run, const struct record *record, st
     run->has_history = record_has(record, "history");
     if (!run->has_history)
         return true;
-    json_t *value = record_value(record);
-    bool ok =
-        value ? read_items(run, json_object_get(value, "history"), error) : error_memory(error);
+    json_t *value = record_value(record, error);
+    bool ok = value && read_items(run, json_object_get(value, "history"), error);
     json_decref(value);
     if (!ok && error->kind == ERROR_BAD_REQUEST)
         error->kind = ERROR_USAGE;

@@ -56,8 +56,8 @@ bool replay_next(struct replay *replay, const struct replay_run **run, struct er
 
 /* What answers as the recorded model; the caller's.  NULL with *error. */
 struct client *replay_client(struct replay *replay, struct error *error);
-/* The stand-ins for tools and hooks at this point: a reference, or NULL: no memory, or there are
- * none.  For worker_options.latest too. */
+/* The stand-ins for tools and hooks at this point: a reference; NULL: no memory.  For
+ * worker_options.latest too. */
 struct registry *replay_registry(void *replay);
 const struct hook_tape *replay_hook_tape(struct replay *replay); /* NULL: not needed */
 const struct call_tape *replay_call_tape(struct replay *replay);

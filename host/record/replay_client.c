@@ -102,7 +102,8 @@ static bool ask(struct replay_client *client, const struct request *request)
         if (!client->answer)
             replay_miss(replay, "line %zu: the request has no response", record->line);
         else if (record_is_true(client->answer, "withheld"))
-            replay->ended = "the recording leaves this response out: it held a secret in pieces";
+            replay->ended = "the recording leaves this response out: it held a secret that could "
+                            "not be masked";
     }
     if (!replay->differs && !replay->ended)
         return true;
@@ -192,10 +193,15 @@ static void fail_as_recorded(struct replay_client *client)
 static void say_as_recorded(struct replay_client *client)
 {
     struct error *error = &client->response.stream->error;
+    const struct error now = *error;
     struct text message = TEXT_INIT;
     if (json_piece_text(json_walk_member(record_member(client->answer, "error"), "message"),
-                        &message))
-        snprintf(error->message, sizeof(error->message), "%s", text_cstr(&message));
+                        &message)) {
+        error_set(error, now.kind, "%s", text_cstr(&message));
+        error->retryable = now.retryable;
+        error->retry_after_ms = now.retry_after_ms;
+        error->status = now.status;
+    }
     text_release(&message);
 }
 
@@ -347,11 +353,27 @@ static bool read_profile(struct replay_client *client, const json_t *facts)
     return read_unsupported(client, json_object_get(facts, "unsupported"));
 }
 
+/* What is in objects of its own. */
+static bool read_facts(struct replay_client *client, const struct record *record,
+                       struct error *error)
+{
+    json_t *value = record_value(record, error);
+    if (!value) {
+        error_prefix(error, "%s: line %zu", client->replay->name, record->line);
+        return false;
+    }
+    const json_t *parts = json_object_get(value, "parts");
+    for (const struct part_fact *fact = part_facts; fact->name; fact++)
+        fact->set(&client->client.parts, json_member_integer(parts, fact->name, 0));
+    bool ok = read_profile(client, json_object_get(value, "profile")) || error_memory(error);
+    json_decref(value);
+    return ok;
+}
+
 static bool read_model(struct replay_client *client, const struct record *record,
                        struct error *error)
 {
     struct text format = TEXT_INIT;
-    json_t *value = record_value(record);
     client->client.provider = copy_member(record, "provider");
     client->client.model = copy_member(record, "model");
     client->host = copy_member(record, "host");
@@ -359,19 +381,14 @@ static bool read_model(struct replay_client *client, const struct record *record
     record_text(record, "format", &format);
     client->profile.name = client->client.provider;
     client->profile.wire = record_wire(text_cstr(&format));
-    bool ok = value && client->client.provider && client->client.model && client->host &&
-              !format.failed && read_profile(client, json_object_get(value, "profile"));
-    const json_t *parts = json_object_get(value, "parts");
-    for (const struct part_fact *fact = part_facts; fact->name; fact++)
-        fact->set(&client->client.parts, json_member_integer(parts, fact->name, 0));
-    json_decref(value);
+    bool ok = client->client.provider && client->client.model && client->host && !format.failed;
     if (!ok)
         error_memory(error);
     else if (!client->profile.wire)
         ok = error_set(error, ERROR_USAGE, "%s: line %zu: format '%s' is not known",
                        client->replay->name, record->line, text_cstr(&format));
     text_release(&format);
-    return ok;
+    return ok && read_facts(client, record, error);
 }
 
 struct client *replay_client(struct replay *replay, struct error *error)

@@ -129,9 +129,9 @@ static void compare(struct replay *replay, struct record *record, const struct h
 {
     static const char *const names[] = {"verdict", "reason", "edits", NULL};
     struct text now = TEXT_INIT;
-    char what[256];
-    snprintf(what, sizeof(what), "hook '%s/%s' at %s (line %zu)", hook->plugin->name, hook->name,
-             event, record->line);
+    char name[RECORD_HOOK_NAME_SIZE], what[256];
+    record_hook_name(name, hook);
+    snprintf(what, sizeof(what), "hook '%s' at %s (line %zu)", name, event, record->line);
     record_write_hook(&now, hook, event, 0, &replay->edits, verdict, reason);
     text_putc(&now, '}');
     replay_compare(replay, record, &now, names, what);
@@ -143,8 +143,8 @@ static void on_answer(void *self, const struct hook *hook, const char *event, co
                       const char *reason)
 {
     struct replay *replay = self;
-    char name[160]; /* two names of 64 */
-    snprintf(name, sizeof(name), "%s/%s", hook->plugin->name, hook->name);
+    char name[RECORD_HOOK_NAME_SIZE];
+    record_hook_name(name, hook);
     struct record *record = answer_of(replay, name, event);
     if (record)
         compare(replay, record, hook, event, verdict, reason);

@@ -217,9 +217,9 @@ struct registry *replay_plugins(struct replay *replay, const struct record *reco
                                 struct error *error)
 {
     struct registry *registry = registry_new();
-    json_t *value = record_value(record);
+    json_t *value = record_value(record, error);
     const json_t *list = json_object_get(value, "plugins");
-    bool ok = (registry && value) || error_memory(error);
+    bool ok = value && (registry || error_memory(error));
     for (size_t i = 0; ok && i < json_array_size(list); i++)
         ok = add(replay, registry, json_array_get(list, i), error);
     json_decref(value);

@@ -5,8 +5,8 @@ import json
 import os
 import time
 
+import chats
 import e2e
-import test_chat
 import test_wire
 
 class ConversationTests:
@@ -128,7 +128,7 @@ class Files(e2e.Case):
         self.check_error(done, 2, "line 3")
 
 
-class TheTerminal(test_chat.Case):
+class TheTerminal(chats.Case):
     def test_a_tool_that_spoils_it(self):
         """FAULTS 131: the next line can be typed, and in the end it is as it was."""
         plugin = os.path.join(os.path.dirname(e2e.options.fixtures), "faults")
@@ -147,7 +147,7 @@ class TheTerminal(test_chat.Case):
         """FAULTS 131"""
         plugin = os.path.join(os.path.dirname(e2e.options.fixtures), "faults")
         model = self.script({"calls": [{"name": "spoil_terminal"}]}, {"text": "done"})
-        terminal = test_chat.Terminal(self, "-P", plugin, "--no-plugins", "-m", model,
+        terminal = chats.Terminal(self, "-P", plugin, "--no-plugins", "-m", model,
                                       words=("run", "hi"))
         self.assertEqual(terminal.end(), 0)
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import e2e
-from test_chat import Terminal
+from chats import Terminal
 
 CALL = {"calls": [{"name": "version"}]}
 
@@ -287,7 +287,8 @@ class Hangup(Case):
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-        shell = subprocess.Popen(["/bin/sh", "-c", f"trap : HUP; {command} & echo $!; wait; wait"],
+        own = f"sh -c 'echo $$; exec {command}'"
+        shell = subprocess.Popen(["/bin/sh", "-c", f"trap : HUP; {own} & wait; wait"],
                                  env=self.environment(None), cwd=self.work, text=True,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, pass_fds=[slave],

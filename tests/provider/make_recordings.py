@@ -16,21 +16,21 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 import e2e
-import test_record as parts
+import recorded
 
 
 def run(name, replies, arguments, mode="nothing", input=None, code=0):
     path = HERE / "recordings" / f"{name}.jsonl"
     path.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory() as home, parts.server(*replies) as asked:
+    with tempfile.TemporaryDirectory() as home, recorded.server(*replies) as asked:
         folder = Path(home, ".config/mortise")
         folder.mkdir(parents=True)
         hooks = {"e2e_hooks": {"mode": mode, "log": "/dev/null"}}
         Path(folder, "config.json").write_text(json.dumps({"plugin-config": hooks}), "utf-8")
         plugins = [option for plugin in ("tools", "hooks")
                    for option in ("-e", os.path.join(sys.argv[2], f"e2e_{plugin}.so"))]
-        environment = {"PATH": os.environ["PATH"], "HOME": home, "OPENAI_API_KEY": parts.KEY,
-                       "ANTHROPIC_API_KEY": parts.KEY, "GEMINI_API_KEY": parts.KEY}
+        environment = {"PATH": os.environ["PATH"], "HOME": home, "OPENAI_API_KEY": recorded.KEY,
+                       "ANTHROPIC_API_KEY": recorded.KEY, "GEMINI_API_KEY": recorded.KEY}
         done = subprocess.run([sys.argv[1], "--record", path, "--base-url", asked.url,
                                "--no-plugins", "--no-session", *plugins,
                                "--tools", "echo,fails,big", *arguments],
@@ -45,12 +45,12 @@ def main():
     call = [("c1", "echo", '{"text":"zwö"}'), ("", "fails", "{}"),
             ("c1", "echo", '{"text":"three"}')]
     run("openai-chat",
-        [parts.limited(), e2e.openai_reply("I look.", call), e2e.openai_reply("Seen.")],
+        [recorded.limited(), e2e.openai_reply("I look.", call), e2e.openai_reply("Seen.")],
         ["-m", "openai/m", "--temperature", "0.5", "Look!"], mode="changes_result")
     run("openai-responses", [e2e.responses_reply(calls=call), e2e.responses_reply("Seen.")],
         ["-m", "openai-responses/m", "-s", "Be brief.", "--reasoning", "low", "Look!"],
         mode="skips")
-    thought = parts.thinking_reply("Let me think.", "c2lnbmVk", [("t1", "echo", '{"text":"x"}')])
+    thought = recorded.thinking_reply("Let me think.", "c2lnbmVk", [("t1", "echo", '{"text":"x"}')])
     run("anthropic", [thought, e2e.anthropic_reply("So it is."), e2e.anthropic_reply("And so.")],
         ["-m", "anthropic/m", "chat"], input=b"Is it so?\n/lock\nAnd so?\n", mode="request_appends")
     broken = e2e.gemini_reply("A beginning")

@@ -140,6 +140,33 @@ static void test_files(void **state)
     recording_release(&recording);
 }
 
+static void check_no_value(struct text *bytes, const char *message)
+{
+    struct recording recording = {.bytes = *bytes};
+    struct error error = ERROR_INIT;
+    assert_false(bytes->failed);
+    assert_true(recording_parse(&recording, "FILE", &error));
+    assert_null(record_value(&recording.items[recording.count - 1], &error));
+    assert_int_equal(error.kind, ERROR_USAGE);
+    if (!strstr(error.message, message))
+        fail_msg("%s: not in '%s'", message, error.message);
+    recording_release(&recording);
+}
+
+/* A file of megabytes must not become gigabytes of values, and what is refused says why. */
+static void test_values_that_are_not_built(void **state)
+{
+    (void)state;
+    struct text number = TEXT_INIT, many = TEXT_INIT;
+    text_puts(&number, "{\"type\":\"header\",\"format\":1,\"settings\":{\"a\":1e999}}\n");
+    check_no_value(&number, "1e999");
+    text_puts(&many, HEADER "{\"type\":\"plugins\",\"plugins\":[");
+    for (int i = 0; i < 8 << 20; i++)
+        text_append(&many, "[],", 3);
+    text_puts(&many, "0]}\n");
+    check_no_value(&many, "it has more than 8388608 values");
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -160,7 +187,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records),         cmocka_unit_test(test_torn),
         cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_files),           cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_files),           cmocka_unit_test(test_values_that_are_not_built),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
