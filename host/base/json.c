@@ -288,3 +288,13 @@ bool json_member_true(const json_t *object, const char *key)
 {
     return json_is_true(json_object_get(object, key));
 }
+
+bool json_array_holds(const json_t *list, const json_t *value)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (list, i, one)
+        if (json_equal(one, value))
+            return true;
+    return false;
+}

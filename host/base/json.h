@@ -52,5 +52,7 @@ const char *json_member_text(const json_t *object, const char *key, size_t *leng
 /* An integer member, or `fallback`.  Reals with an integer value count. */
 json_int_t json_member_integer(const json_t *object, const char *key, json_int_t fallback);
 bool json_member_true(const json_t *object, const char *key);
+/* Whether an equal value is in the list; NULL is an empty one. */
+bool json_array_holds(const json_t *list, const json_t *value);
 
 #endif

@@ -2,10 +2,16 @@
 
 #include <math.h>
 
+void json_put_comma(struct text *out)
+{
+    char last = out->length ? out->data[out->length - 1] : '[';
+    if (last != '{' && last != '[')
+        text_putc(out, ',');
+}
+
 void json_put_key(struct text *out, const char *key)
 {
-    if (out->length && out->data[out->length - 1] != '{')
-        text_putc(out, ',');
+    json_put_comma(out);
     text_putc(out, '"');
     text_puts(out, key);
     text_append(out, "\":", 2);

@@ -16,7 +16,9 @@
 
 #include "base/text.h"
 
-/* The comma where one is due, the key and the colon. */
+/* The comma where one is due: not at the beginning of an object, of a list or of `out`. */
+void json_put_comma(struct text *out);
+/* The same, the key and the colon. */
 void json_put_key(struct text *out, const char *key);
 void json_put_text(struct text *out, const char *key, const char *data, size_t length);
 void json_put_string(struct text *out, const char *key, const char *string); /* NULL: null */

@@ -268,6 +268,13 @@ void secret_redact_buffer(char *buffer, size_t size)
     text_release(&clean);
 }
 
+void secret_free(char *value)
+{
+    if (value)
+        explicit_bzero(value, strlen(value));
+    free(value);
+}
+
 void secret_hide_memory(void)
 {
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

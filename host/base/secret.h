@@ -24,6 +24,8 @@ void secret_redact(struct text *text);
 void secret_redact_buffer(char *buffer, size_t size);
 /* Wipes and frees all. */
 void secret_clear(void);
+/* Wipes and frees a string that holds one; NULL is fine. */
+void secret_free(char *value);
 
 /*
  * Keeps this process's memory to itself: a crash writes no core, and no other process of the user

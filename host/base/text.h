@@ -26,6 +26,17 @@ struct text {
 
 #define TEXT_INIT {0}
 
+/* Bytes of somebody else's. */
+struct slice {
+    const char *data;
+    size_t length;
+};
+
+static inline bool slice_is(struct slice slice, const char *word)
+{
+    return slice.length == strlen(word) && memcmp(slice.data, word, slice.length) == 0;
+}
+
 void text_release(struct text *text);
 /* The same of what is secret: the bytes are overwritten first. */
 void text_wipe(struct text *text);

@@ -145,3 +145,12 @@ void utf8_append_visible(struct text *out, const char *data, size_t length)
     }
     text_append(out, data + start, length - start);
 }
+
+void utf8_append_line(struct text *out, const char *data, size_t length)
+{
+    size_t start = out->length;
+    utf8_append_visible(out, data, length);
+    for (size_t i = start; i < out->length; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\t')
+            out->data[i] = ' ';
+}

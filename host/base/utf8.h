@@ -29,5 +29,7 @@ size_t utf8_cut_tail(const char *data, size_t length, size_t min);
 /* Appends what may be shown on a terminal: clean as above, C0, C1 and DEL left out but
  * for newline and tab, and bidirectional overrides (U+202A-202E, U+2066-2069) left out. */
 void utf8_append_visible(struct text *out, const char *data, size_t length);
+/* The same on one line: newlines and tabs become blanks. */
+void utf8_append_line(struct text *out, const char *data, size_t length);
 
 #endif

@@ -37,11 +37,7 @@ static void offer_part(const struct completion *c, const char *word, size_t leng
     text_append(&line, c->head, c->head_length);
     text_append(&line, word, length);
     text_putc(&line, '\t');
-    size_t start = line.length;
-    utf8_append_visible(&line, description, strcspn(description, "\n"));
-    for (size_t i = start; i < line.length; i++)
-        if (line.data[i] == '\t')
-            line.data[i] = ' ';
+    utf8_append_line(&line, description, strcspn(description, "\n"));
     text_putc(&line, '\n');
     if (line.failed)
         output_fail(&c->app->out, ENOMEM);

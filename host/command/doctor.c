@@ -20,15 +20,6 @@ static const struct {
 /* ---- findings ---- */
 
 /* On one line, whatever came from a file, a server or a plugin. */
-static void put_line(struct text *out, const char *message)
-{
-    size_t start = out->length;
-    utf8_append_visible(out, message, strlen(message));
-    for (size_t i = start; i < out->length; i++)
-        if (out->data[i] == '\n' || out->data[i] == '\t')
-            out->data[i] = ' ';
-}
-
 static void show(struct doctor *doctor, enum finding finding, const char *check,
                  const char *message, const char *advice)
 {
@@ -38,10 +29,10 @@ static void show(struct doctor *doctor, enum finding finding, const char *check,
     output_printf(out, "%-8s", kinds[finding].word);
     output_plain(out);
     text_printf(&line, " %-13s ", check);
-    put_line(&line, message);
+    utf8_append_line(&line, message, strlen(message));
     if (advice) {
         text_puts(&line, "; ");
-        put_line(&line, advice);
+        utf8_append_line(&line, advice, strlen(advice));
     }
     text_putc(&line, '\n');
     secret_redact(&line);

@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "command/doctor.h"
 
 static void check_terminal(struct doctor *doctor)
@@ -30,8 +31,8 @@ static const char *locale_name(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
-        const char *value = getenv(variables[i]);
-        if (value && *value)
+        const char *value = environment_get(variables[i]);
+        if (value)
             return value;
     }
     return "C";

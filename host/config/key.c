@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/secret.h"
 
@@ -37,8 +38,8 @@ static bool run_key_command(const char *command, struct text *out, struct error 
 
 static bool read_variable(const char *name, struct text *out, struct error *error)
 {
-    const char *value = getenv(name);
-    if (!value || !*value)
+    const char *value = environment_get(name);
+    if (!value)
         return error_set(error, ERROR_CONFIG, "the variable %s, which the configuration names, is not set",
                          name);
     text_puts(out, value);

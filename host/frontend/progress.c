@@ -48,11 +48,8 @@ static void clean(struct text *out, const char *data, size_t length)
     text_append(&safe, data, length);
     secret_redact(&safe);
     text_reset(out);
-    utf8_append_visible(out, text_cstr(&safe), safe.length);
+    utf8_append_line(out, text_cstr(&safe), safe.length);
     out->failed = out->failed || safe.failed;
-    for (size_t i = 0; i < out->length; i++)
-        if (out->data[i] == '\n' || out->data[i] == '\t')
-            out->data[i] = ' ';
     text_release(&safe);
 }
 

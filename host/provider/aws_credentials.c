@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "base/environment.h"
 #include "base/json.h"
 #include "base/secret.h"
 #include "provider/aws_file.h"
@@ -15,19 +16,11 @@
 
 /* ---- keeping ---- */
 
-static void free_secret(char **value)
-{
-    if (*value)
-        explicit_bzero(*value, strlen(*value));
-    free(*value);
-    *value = NULL;
-}
-
 void aws_credentials_release(struct aws_credentials *credentials)
 {
-    free_secret(&credentials->access_key_id);
-    free_secret(&credentials->secret_access_key);
-    free_secret(&credentials->session_token);
+    secret_free(credentials->access_key_id);
+    secret_free(credentials->secret_access_key);
+    secret_free(credentials->session_token);
     free(credentials->from);
     *credentials = (struct aws_credentials){0};
 }
@@ -68,17 +61,11 @@ static bool keep(struct aws_credentials *out, const char *id, const char *secret
 
 /* ---- the environment ---- */
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
 /* *found stays false when it names none. */
 static bool from_environment(struct aws_credentials *out, bool *found, struct error *error)
 {
-    const char *id = variable("AWS_ACCESS_KEY_ID");
-    const char *secret = variable("AWS_SECRET_ACCESS_KEY");
+    const char *id = environment_get("AWS_ACCESS_KEY_ID");
+    const char *secret = environment_get("AWS_SECRET_ACCESS_KEY");
     if (!id && !secret)
         return true;
     if (!id || !secret)
@@ -86,7 +73,7 @@ static bool from_environment(struct aws_credentials *out, bool *found, struct er
                          id ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY",
                          id ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID");
     *found = out->lasting = true;
-    return keep(out, id, secret, variable("AWS_SESSION_TOKEN"), "the environment", error);
+    return keep(out, id, secret, environment_get("AWS_SESSION_TOKEN"), "the environment", error);
 }
 
 /* ---- what a command prints ---- */
@@ -304,12 +291,12 @@ static bool is_region(const char *name)
 
 bool aws_region_find(struct text *region, struct error *error)
 {
-    const char *named = variable("AWS_REGION");
+    const char *named = environment_get("AWS_REGION");
     struct aws_file config = {0};
     bool ok = true;
     text_reset(region);
     if (!named)
-        named = variable("AWS_DEFAULT_REGION");
+        named = environment_get("AWS_DEFAULT_REGION");
     if (named)
         text_puts(region, named);
     else

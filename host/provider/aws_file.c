@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/file.h"
-#include "timeline/event.h"
 
 #define MOST_BYTES ((size_t)1 << 20)
 
@@ -21,17 +21,11 @@ static const struct {
     [AWS_FILE_CONFIG] = {"AWS_CONFIG_FILE", ".aws/config", "profile "},
 };
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
 const char *aws_profile_name(void)
 {
-    const char *name = variable("AWS_PROFILE");
+    const char *name = environment_get("AWS_PROFILE");
     if (!name)
-        name = variable("AWS_DEFAULT_PROFILE");
+        name = environment_get("AWS_DEFAULT_PROFILE");
     return name ? name : "default";
 }
 
@@ -39,8 +33,8 @@ const char *aws_profile_name(void)
 
 static void find_path(struct aws_file *file)
 {
-    const char *named = variable(kinds[file->kind].variable);
-    const char *home = variable("HOME");
+    const char *named = environment_get(kinds[file->kind].variable);
+    const char *home = environment_get("HOME");
     if (named)
         text_puts(&file->path, named);
     else if (home)
@@ -98,11 +92,6 @@ static struct slice trim(const char *from, const char *to)
     return (struct slice){from, (size_t)(to - from)};
 }
 
-static bool equals(struct slice slice, const char *word)
-{
-    return slice.length == strlen(word) && memcmp(slice.data, word, slice.length) == 0;
-}
-
 /* The next line, without its end; false behind the last one. */
 static bool next_line(struct slice *rest, struct slice *line)
 {
@@ -132,11 +121,11 @@ static bool is_profile(const struct aws_file *file, struct slice section, const 
 {
     const char *before = kinds[file->kind].before_name;
     size_t length = strlen(before);
-    if (strcmp(profile, "default") == 0 && equals(section, profile))
+    if (strcmp(profile, "default") == 0 && slice_is(section, profile))
         return true;
     if (section.length < length || memcmp(section.data, before, length) != 0)
         return false;
-    return equals(trim(section.data + length, section.data + section.length), profile);
+    return slice_is(trim(section.data + length, section.data + section.length), profile);
 }
 
 /* "KEY = VALUE"; a comment has no key. */
@@ -161,7 +150,7 @@ static bool find(const struct aws_file *file, const char *profile, const char *k
         if (read_section(line, &name)) {
             inside = is_profile(file, name, profile);
             any = any || (inside && !key);
-        } else if (inside && key && read_pair(line, &name, &value) && equals(name, key)) {
+        } else if (inside && key && read_pair(line, &name, &value) && slice_is(name, key)) {
             *found = value;
             any = true;
         }

@@ -5,6 +5,7 @@
 
 #include "provider/aws_credentials.h"
 #include "provider/aws_sign.h"
+#include "provider/http_host.h"
 
 struct aws_signer {
     const char *service;
@@ -36,28 +37,13 @@ void aws_signer_free(struct aws_signer *signer)
     free(signer);
 }
 
-static bool add(const struct curl_api *api, struct curl_slist **headers, const char *name,
-                const char *value)
-{
-    struct text line = TEXT_INIT;
-    text_printf(&line, "%s: %s", name, value);
-    struct curl_slist *grown = line.failed ? NULL : api->slist_append(*headers, line.data);
-    if (grown)
-        *headers = grown;
-    text_wipe(&line);
-    return grown != NULL;
-}
-
 /* What the URL says of the host, with its port, and the path. */
 static bool split_url(const char *url, struct text *host, struct text *path)
 {
-    const char *start = strstr(url, "://");
-    start = start ? start + 3 : url;
-    size_t length = strcspn(start, "/");
-    const char *at = memrchr(start, '@', length);
-    const char *name = at ? at + 1 : start;
-    text_append(host, name, (size_t)(start + length - name));
-    text_puts(path, start[length] ? start + length : "/");
+    size_t length;
+    const char *name = http_find_name(url, &length);
+    text_append(host, name, length);
+    text_puts(path, name[length] ? name + length : "/");
     return !host->failed && !path->failed;
 }
 
@@ -71,11 +57,12 @@ static bool add_signature(const struct aws_signer *signer, struct aws_signing *s
     signing->access_key_id = keys->access_key_id;
     signing->secret_access_key = keys->secret_access_key;
     signing->session_token = keys->session_token;
-    bool added =
-        aws_sign(signing, date, &authorization) && add(api, headers, "Host", signing->host) &&
-        add(api, headers, "X-Amz-Date", date) &&
-        (!keys->session_token || add(api, headers, "X-Amz-Security-Token", keys->session_token)) &&
-        add(api, headers, "Authorization", authorization.data);
+    bool added = aws_sign(signing, date, &authorization) &&
+                 http_headers_add(api, headers, "Host: ", signing->host) &&
+                 http_headers_add(api, headers, "X-Amz-Date: ", date) &&
+                 (!keys->session_token ||
+                  http_headers_add(api, headers, "X-Amz-Security-Token: ", keys->session_token)) &&
+                 http_headers_add(api, headers, "Authorization: ", authorization.data);
     text_release(&authorization);
     return added;
 }

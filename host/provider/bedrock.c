@@ -12,11 +12,6 @@
 #include "base/json_check.h"
 #include "provider/wire_read.h"
 
-static bool equals(struct slice slice, const char *word)
-{
-    return slice.length == strlen(word) && memcmp(slice.data, word, slice.length) == 0;
-}
-
 /* ---- events ---- */
 
 static void open_chunk(struct slice payload, struct stream *stream, struct text *event)
@@ -67,11 +62,11 @@ static void fail(struct stream *stream, struct slice code, struct slice message)
 void bedrock_open_message(const struct event_stream_message *message, struct stream *stream,
                           struct text *event)
 {
-    if (equals(message->type, "exception"))
+    if (slice_is(message->type, "exception"))
         fail(stream, message->exception, message->payload);
-    else if (equals(message->type, "error"))
+    else if (slice_is(message->type, "error"))
         fail(stream, message->error_code, message->error_message);
-    else if (equals(message->event, "chunk"))
+    else if (slice_is(message->event, "chunk"))
         open_chunk(message->payload, stream, event);
 }
 

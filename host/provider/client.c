@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "provider/http.h"
 #include "provider/offline.h"
 #include "provider/profile_pairs.h"
@@ -46,18 +47,6 @@ static bool may_retry(const struct client *client, const struct stream *stream, 
     return stream->error.retryable && attempt < client->max_attempts && !stream_has_shown(stream);
 }
 
-static void announce(const struct stream *stream, unsigned attempt, int64_t wait_ms)
-{
-    struct event retry = {
-        .kind = EVENT_RETRY,
-        .as.retry = {.attempt = attempt, .wait_ms = wait_ms, .reason = &stream->error}};
-    timeline_emit(stream->timeline, &retry);
-    if (!stream->event_count)
-        return;
-    struct event reset = {.kind = EVENT_RESET, .as.reset = {.reason = "retry"}};
-    timeline_emit(stream->timeline, &reset);
-}
-
 /* False when it was cancelled before the time was over. */
 static bool wait_for(struct cancel *cancel, int64_t wait_ms)
 {
@@ -94,7 +83,7 @@ bool client_complete(struct client *client, const struct request *request, struc
             return false;
         if (deadline_ms >= 0 && clock_ms() + wait_ms >= deadline_ms)
             return false;
-        announce(stream, attempt, wait_ms);
+        stream_tell_retry(stream, attempt, wait_ms);
         if (!wait_for(cancel, wait_ms))
             return cancelled(stream);
     }
@@ -193,8 +182,8 @@ static const struct profile *parse_model(const struct client_settings *settings,
 /* Another server than the usual one; it may need no key. */
 static bool is_named_by_hand(const struct client_settings *settings, const struct profile *profile)
 {
-    const char *named = profile->base_url_env ? getenv(profile->base_url_env) : NULL;
-    return settings->base_url || (profile->base_url && named && *named);
+    return settings->base_url ||
+           (profile->base_url && profile->base_url_env && environment_get(profile->base_url_env));
 }
 
 static bool find_key(const struct client_settings *settings, const struct profile *profile,

@@ -103,8 +103,7 @@ static void note_header(struct event_stream_message *message, struct slice name,
         {":error-message", &message->error_message},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strlen(known[i].name) == name.length &&
-            memcmp(known[i].name, name.data, name.length) == 0)
+        if (slice_is(name, known[i].name))
             *known[i].value = value;
 }
 

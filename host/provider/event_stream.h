@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "timeline/event.h"
 
 /* What the format allows; it keeps the first byte of every message at zero. */
 #define EVENT_STREAM_MAX_BYTES ((16u << 20) - 1)

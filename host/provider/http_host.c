@@ -41,12 +41,17 @@ void http_host_path(const struct profile *profile, const char *model, const char
 
 /* ---- where it is ---- */
 
-/* Between "//" and the next '/', behind a user name. */
-static const char *find_name(const char *url, size_t *length)
+/* Behind "://". */
+static const char *find_authority(const char *url)
 {
     const char *start = strstr(url, "://");
-    start = start ? start + 3 : url;
-    *length = strcspn(start, "/");
+    return start ? start + 3 : url;
+}
+
+const char *http_find_name(const char *url, size_t *length)
+{
+    const char *start = find_authority(url);
+    *length = strcspn(start, "/?#");
     const char *at = memrchr(start, '@', *length);
     if (at)
         *length -= (size_t)(at + 1 - start);
@@ -64,7 +69,7 @@ bool http_is_here(const char *url)
     char name[256];
     struct in_addr address;
     size_t length;
-    const char *host = find_name(url, &length);
+    const char *host = http_find_name(url, &length);
     if (is_on_socket(url) || strncmp(host, "[::1]", 5) == 0)
         return true;
     length = strcspn(host, ":/");
@@ -81,7 +86,7 @@ bool http_is_here(const char *url)
 unsigned http_port(const char *url)
 {
     size_t length;
-    const char *host = find_name(url, &length);
+    const char *host = http_find_name(url, &length);
     const char *colon = memrchr(host, ':', length);
     const char *closed = memchr(host, ']', length); /* of an IPv6 address */
     if (is_on_socket(url))
@@ -126,9 +131,8 @@ static bool set_socket(struct http_host *host, const char *path, size_t length,
 static bool set_name(struct http_host *host, const char *url)
 {
     size_t length;
-    const char *name = find_name(url, &length);
-    const char *start = strstr(url, "://");
-    start = start ? start + 3 : url;
+    const char *name = http_find_name(url, &length);
+    const char *start = find_authority(url);
     if (name > start) {
         const char *end = name - 1;
         const char *password = memchr(start, ':', (size_t)(end - start));
@@ -178,19 +182,22 @@ bool http_host_init(struct http_host *host, const struct curl_api *api,
 
 /* ---- what is said ---- */
 
-static bool add_header(struct http_host *host, const char *name, const char *value)
+bool http_headers_add(const struct curl_api *api, struct curl_slist **list, const char *name,
+                      const char *value)
 {
     struct text line = TEXT_INIT;
     text_puts(&line, name);
     text_puts(&line, value);
-    struct curl_slist *grown =
-        line.failed ? NULL : host->api->slist_append(host->headers, line.data);
-    if (line.data)
-        explicit_bzero(line.data, line.length);
-    text_release(&line);
+    struct curl_slist *grown = line.failed ? NULL : api->slist_append(*list, line.data);
+    text_wipe(&line);
     if (grown)
-        host->headers = grown;
+        *list = grown;
     return grown != NULL;
+}
+
+static bool add_header(struct http_host *host, const char *name, const char *value)
+{
+    return http_headers_add(host->api, &host->headers, name, value);
 }
 
 static bool has_header(const char *const *lines, const char *line)
@@ -230,13 +237,10 @@ bool http_host_add_headers(struct http_host *host, const struct profile *profile
 
 bool http_host_copy_headers(const struct http_host *host, struct curl_slist **list)
 {
-    for (const struct curl_slist *line = host->headers; line; line = line->next) {
-        struct curl_slist *grown = host->api->slist_append(*list, line->data);
-        if (!grown)
-            return false;
-        *list = grown;
-    }
-    return true;
+    bool copied = true;
+    for (const struct curl_slist *line = host->headers; copied && line; line = line->next)
+        copied = http_headers_add(host->api, list, line->data, "");
+    return copied;
 }
 
 void http_headers_free(const struct curl_api *api, struct curl_slist *list)

@@ -40,6 +40,8 @@ void http_put_segment(struct text *out, const char *name);
 /* Appends the path of the profile's requests for the model, and `query` unless it is NULL. */
 void http_host_path(const struct profile *profile, const char *model, const char *query,
                     struct text *out);
+/* What a URL says of the host, with its port: between "//" and what ends it, behind a user name. */
+const char *http_find_name(const char *url, size_t *length);
 /* Whether a URL is that of a server on this machine, which no proxy is asked for. */
 bool http_is_here(const char *url);
 /* The TCP port of a URL; 0: it has none, as that of a socket. */
@@ -55,6 +57,9 @@ bool http_host_add_headers(struct http_host *host, const struct profile *profile
                            const char *const *headers, const char *key);
 /* Appends copies of them to `list`; false when there is no memory. */
 bool http_host_copy_headers(const struct http_host *host, struct curl_slist **list);
+/* Appends a line, NAME with its colon; false when there is no memory. */
+bool http_headers_add(const struct curl_api *api, struct curl_slist **list, const char *name,
+                      const char *value);
 /* Wipes and frees a list of headers: one of them may hold a key.  NULL is fine. */
 void http_headers_free(const struct curl_api *api, struct curl_slist *list);
 /* Sets everything of a request that does not change; the host must outlive it. */

@@ -6,17 +6,12 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/secret.h"
 
 #define CA_DIRECTORY "/etc/ssl/certs"
 #define CA_BUNDLE    CA_DIRECTORY "/ca-certificates.crt"
 #define HERE         "localhost,127.0.0.1,127.0.0.0/8,::1"
-
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
 
 /* ---- certificates ---- */
 
@@ -40,7 +35,7 @@ static const char *named_file(const struct network_settings *settings, const cha
     const char *file = settings->ca_file;
     *from = "--ca-file";
     for (size_t i = 0; !file && i < sizeof(names) / sizeof(*names); i++) {
-        file = variable(names[i]);
+        file = environment_get(names[i]);
         *from = names[i];
     }
     return file;
@@ -52,7 +47,7 @@ static void find_certificates(struct http_network *network, const struct network
 {
     const char *from = NULL;
     const char *file = named_file(settings, &from);
-    const char *directory = settings->ca_file ? NULL : variable("SSL_CERT_DIR");
+    const char *directory = settings->ca_file ? NULL : environment_get("SSL_CERT_DIR");
     if (file || directory) {
         network->ca_from = file ? from : "SSL_CERT_DIR";
     } else if (is_hashed(CA_DIRECTORY)) {
@@ -115,7 +110,7 @@ static bool hide_variables(const struct curl_api *api)
                                         "ALL_PROXY"};
     bool hidden = true;
     for (size_t i = 0; hidden && i < sizeof(names) / sizeof(*names); i++) {
-        const char *value = variable(names[i]);
+        const char *value = environment_get(names[i]);
         hidden = !value || hide(api, value);
     }
     return hidden;
@@ -154,9 +149,9 @@ static bool name_proxy(struct http_network *network, const char *proxy, struct e
 /* The list of the user and this machine.  A list that is "*" alone is every server. */
 static void find_no_proxy(struct http_network *network)
 {
-    const char *list = variable("no_proxy");
+    const char *list = environment_get("no_proxy");
     if (!list)
-        list = variable("NO_PROXY");
+        list = environment_get("NO_PROXY");
     if (list)
         text_puts(&network->no_proxy, list);
     if (!list || strcmp(list, "*") != 0)
@@ -183,9 +178,7 @@ void http_network_release(struct http_network *network)
 {
     text_release(&network->ca_file);
     text_release(&network->ca_directory);
-    if (network->proxy.data)
-        explicit_bzero(network->proxy.data, network->proxy.length);
-    text_release(&network->proxy);
+    text_wipe(&network->proxy);
     text_release(&network->no_proxy);
 }
 
@@ -221,7 +214,7 @@ static const char *named_by(const char *url, const char **from)
     const char *value = NULL;
     for (; !value && *names; names++) {
         *from = *names;
-        value = variable(*names);
+        value = environment_get(*names);
     }
     return value;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/environment.h"
 #include "base/secret.h"
 #include "provider/aws_credentials.h"
 
@@ -17,8 +18,8 @@ const char *profile_key(const struct profile *profile, const char **from)
 {
     const char *const names[] = {profile->key_env, profile->key_env_too};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *key = names[i] ? getenv(names[i]) : NULL;
-        if (!key || !*key)
+        const char *key = names[i] ? environment_get(names[i]) : NULL;
+        if (!key)
             continue;
         if (from)
             *from = names[i];
@@ -146,7 +147,7 @@ bool profile_base_url(const struct profile *profile, const char *given, struct t
     const char *from = "the base URL";
     const char *url = given;
     if (!url && profile->base_url_env) {
-        url = getenv(profile->base_url_env);
+        url = environment_get(profile->base_url_env);
         from = profile->base_url_env;
     }
     if (!url || !*url)

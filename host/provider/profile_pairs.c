@@ -20,13 +20,6 @@ static bool sounds_secret(const char *name)
     return false;
 }
 
-static void wipe(char *value)
-{
-    if (value)
-        explicit_bzero(value, strlen(value));
-    free(value);
-}
-
 /* A value ends up in a header line. */
 static bool check_value(const char *value, struct error *error)
 {
@@ -71,7 +64,7 @@ static bool read_query(const struct profile *profile, struct text *query, struct
             error_prefix(error, "'%s' in the query of '%s'", pair->name, profile->name);
         else if (!put_word(query, pair->name, value))
             ok = error_memory(error);
-        wipe(value);
+        secret_free(value);
         if (!ok)
             return false;
     }
@@ -86,7 +79,7 @@ static bool read_header(const struct profile_pair *pair, char **line, struct err
         *line = NULL;
         ok = error_memory(error);
     }
-    wipe(value);
+    secret_free(value);
     return ok;
 }
 
@@ -120,7 +113,7 @@ void profile_pairs_release(struct profile_pairs *pairs)
 {
     text_wipe(&pairs->query);
     for (size_t i = 0; pairs->headers && pairs->headers[i]; i++)
-        wipe(pairs->headers[i]);
+        secret_free(pairs->headers[i]);
     free(pairs->headers);
     *pairs = (struct profile_pairs){0};
 }

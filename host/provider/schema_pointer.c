@@ -3,23 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/text.h"
-
-static int hex(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
 
 /* One step of a pointer, with %XX and ~0, ~1 resolved.  Returns behind it. */
 static const char *read_step(const char *at, struct text *step)
 {
     for (; *at && *at != '/'; at++) {
         char c = *at;
-        if (c == '%' && hex(at[1]) >= 0 && hex(at[2]) >= 0) {
-            c = (char)(hex(at[1]) * 16 + hex(at[2]));
+        if (c == '%' && hex_byte(at + 1) >= 0) {
+            c = (char)hex_byte(at + 1);
             at += 2;
         } else if (c == '~' && (at[1] == '0' || at[1] == '1')) {
             c = *++at == '0' ? '~' : '/';

@@ -209,16 +209,6 @@ static void put_properties(struct projection *projection, json_t *out, const jso
     }
 }
 
-static bool holds(const json_t *list, const json_t *string)
-{
-    size_t i;
-    json_t *value;
-    json_array_foreach (list, i, value)
-        if (json_equal(value, string))
-            return true;
-    return false;
-}
-
 /* Adds the names to those that are there. */
 static void put_required(struct projection *projection, json_t *out, const json_t *names)
 {
@@ -228,7 +218,7 @@ static void put_required(struct projection *projection, json_t *out, const json_
         return;
     json_array_foreach (names, i, name) {
         json_t *known = json_object_get(out, "required");
-        if (!json_is_string(name) || holds(known, name))
+        if (!json_is_string(name) || json_array_holds(known, name))
             continue;
         if (!known) {
             set(projection, out, "required", json_array());

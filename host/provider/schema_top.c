@@ -48,16 +48,6 @@ static json_t *object_of(struct top *top, const char *key)
     return json_object_get(top->out, key);
 }
 
-static bool holds(const json_t *list, const json_t *value)
-{
-    size_t i;
-    json_t *one;
-    json_array_foreach (list, i, one)
-        if (json_equal(one, value))
-            return true;
-    return false;
-}
-
 /* The list that is all that a schema says, if that is so. */
 static const json_t *list_of(const json_t *schema, const char *key)
 {
@@ -76,7 +66,7 @@ static void add_property(struct top *top, json_t *properties, const char *name, 
         set(top, properties, name, json_incref(schema));
         return;
     }
-    if (json_equal(known, schema) || holds(list, schema))
+    if (json_equal(known, schema) || json_array_holds(list, schema))
         return;
     json_t *longer = list ? json_copy((json_t *)(uintptr_t)list) : json_pack("[O]", known);
     if (json_array_append(longer, schema) != 0)
@@ -104,7 +94,7 @@ static void add_required(struct top *top, const json_t *names)
     json_t *known = json_object_get(top->out, "required");
     json_t *all = json_is_array(known) ? json_copy(known) : json_array();
     json_array_foreach (names, i, name) {
-        if (top->values++ >= MAX_VALUES || !json_is_string(name) || holds(all, name))
+        if (top->values++ >= MAX_VALUES || !json_is_string(name) || json_array_holds(all, name))
             continue;
         if (json_array_append(all, name) != 0)
             top->failed = true;

@@ -199,6 +199,17 @@ bool stream_has_shown(const struct stream *stream)
     return stream->blocks.count > 0;
 }
 
+void stream_tell_retry(const struct stream *stream, unsigned attempt, int64_t wait_ms)
+{
+    struct event retry = {
+        .kind = EVENT_RETRY,
+        .as.retry = {.attempt = attempt, .wait_ms = wait_ms, .reason = &stream->error}};
+    struct event reset = {.kind = EVENT_RESET, .as.reset = {.reason = "retry"}};
+    timeline_emit(stream->timeline, &retry);
+    if (stream->event_count)
+        timeline_emit(stream->timeline, &reset);
+}
+
 /* ---- the rest of a response ---- */
 
 /* Some servers repeat the numbers with zeros at the end: those say nothing. */

@@ -65,6 +65,9 @@ void stream_close(struct stream *stream, int block);
 /* Whether a block was opened in this attempt: then it cannot be made again unnoticed. */
 bool stream_has_shown(const struct stream *stream);
 
+/* The attempt failed, and another one comes: what was shown of it does not count. */
+void stream_tell_retry(const struct stream *stream, unsigned attempt, int64_t wait_ms);
+
 /* Takes over the numbers that are known (>= 0; 0 does not replace a larger one). */
 void stream_usage(struct stream *stream, const struct usage *usage);
 void stream_ping(struct stream *stream);

@@ -16,13 +16,6 @@ void record_begin(struct text *out, enum record_kind kind)
     json_put_string(out, "type", record_kind_name(kind));
 }
 
-static void put_comma(struct text *out)
-{
-    char last = out->length ? out->data[out->length - 1] : '[';
-    if (last != '[')
-        text_putc(out, ',');
-}
-
 /* ---- who is asked ---- */
 
 /* Every format is that of some provider. */
@@ -62,7 +55,7 @@ static void write_profile(struct text *out, const struct profile *profile)
     json_put_key(out, "unsupported");
     text_putc(out, '[');
     for (; unsupported && *unsupported; unsupported++) {
-        put_comma(out);
+        json_put_comma(out);
         text_json_string(out, *unsupported, strlen(*unsupported));
     }
     text_puts(out, "]}");
@@ -121,7 +114,7 @@ static void write_tool(struct text *out, const struct tool *tool)
 {
     const char *name;
     uint32_t bit;
-    put_comma(out);
+    json_put_comma(out);
     text_putc(out, '{');
     json_put_string(out, "name", tool->name);
     json_put_string(out, "description", tool->meta.description);
@@ -130,7 +123,7 @@ static void write_tool(struct text *out, const struct tool *tool)
     text_putc(out, '[');
     for (size_t i = 0; (name = tool_flag(i, &bit)); i++)
         if (tool->meta.flags & bit) {
-            put_comma(out);
+            json_put_comma(out);
             text_json_string(out, name, strlen(name));
         }
     text_puts(out, "]}");
@@ -138,7 +131,7 @@ static void write_tool(struct text *out, const struct tool *tool)
 
 static void write_hook(struct text *out, const struct hook *hook)
 {
-    put_comma(out);
+    json_put_comma(out);
     text_putc(out, '{');
     json_put_string(out, "name", hook->name);
     json_put_integer(out, "priority", hook->table->priority);
@@ -148,7 +141,7 @@ static void write_hook(struct text *out, const struct hook *hook)
         const char *name = hook_event_name((enum hook_event)event);
         if (!hook_takes(hook, (enum hook_event)event))
             continue;
-        put_comma(out);
+        json_put_comma(out);
         text_json_string(out, name, strlen(name));
     }
     text_puts(out, "]}");
@@ -166,7 +159,7 @@ static void write_file(struct text *out, const struct plugin *plugin)
 
 static void write_plugin(struct text *out, const struct plugin *plugin)
 {
-    put_comma(out);
+    json_put_comma(out);
     text_putc(out, '{');
     json_put_string(out, "name", plugin->name);
     json_put_string(out, "version", plugin->version);
@@ -205,8 +198,7 @@ void record_hook_name(char name[RECORD_HOOK_NAME_SIZE], const struct hook *hook)
 
 void record_write_edit(struct text *out, const struct hook_edit *edit)
 {
-    if (out->length)
-        text_putc(out, ',');
+    json_put_comma(out);
     text_putc(out, '{');
     json_put_string(out, "what", edit->what);
     json_put_integer(out, "index", (int64_t)edit->index);
@@ -282,7 +274,7 @@ void record_write_error(struct text *out, const struct error *error)
     text_putc(out, '}');
 }
 
-void record_write_usage(struct text *out, const struct usage *usage)
+static void write_usage(struct text *out, const struct usage *usage)
 {
     json_put_key(out, "usage");
     text_putc(out, '{');
@@ -292,4 +284,13 @@ void record_write_usage(struct text *out, const struct usage *usage)
     json_put_integer(out, "cache_write_tokens", usage->cache_write_tokens);
     json_put_integer(out, "reasoning_tokens", usage->reasoning_tokens);
     text_putc(out, '}');
+}
+
+void record_write_outcome(struct text *out, const struct worker_result *result)
+{
+    record_begin(out, RECORD_RESULT);
+    json_put_string(out, "status", worker_status_name(result->status));
+    json_put_text(out, "text", text_cstr(&result->text), result->text.length);
+    json_put_integer(out, "turns", result->turns);
+    write_usage(out, &result->usage);
 }

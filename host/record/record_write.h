@@ -34,7 +34,8 @@ void record_write_result(struct text *out, const struct dispatch_call *call, str
 
 /* An error as a member. */
 void record_write_error(struct text *out, const struct error *error);
-void record_write_usage(struct text *out, const struct usage *usage);
+/* The members of "result" that are the same whenever the run goes the same. */
+void record_write_outcome(struct text *out, const struct worker_result *result);
 
 /* A format of requests by its name; NULL: there is no such. */
 const struct wire *record_wire(const char *name);

@@ -81,8 +81,7 @@ static void write_setting(const struct settings *settings, enum setting_id id, s
     json_put_key(line, setting_definitions[id].name);
     text_putc(line, '[');
     for (size_t i = 0; i < value->count; i++) {
-        if (i)
-            text_putc(line, ',');
+        json_put_comma(line);
         text_json_string(line, value->items[i], strlen(value->items[i]));
     }
     text_putc(line, ']');
@@ -100,8 +99,7 @@ static void write_result_limits(const struct settings *settings, struct text *li
         const json_t *limit = json_object_get(section, "result_limit");
         if (!json_is_integer(limit))
             continue;
-        if (line->data && line->data[line->length - 1] != '{')
-            text_putc(line, ',');
+        json_put_comma(line);
         text_json_string(line, tool, strlen(tool));
         text_puts(line, ":{");
         json_put_integer(line, "result_limit", json_integer_value(limit));
@@ -272,8 +270,7 @@ static void write_history(const struct recorder *recorder, const struct history 
         const struct item *item = history->items[i];
         bool is_started =
             item->kind == ITEM_CALL && worker_was_started(recorder->worker, item->call_id);
-        if (i)
-            text_putc(line, ',');
+        json_put_comma(line);
         item_line_write(item, i ? history->items[i - 1] : NULL, is_started, line);
     }
     text_putc(line, ']');
@@ -316,11 +313,7 @@ void recorder_run(struct recorder *recorder, const char *prompt, size_t length)
 void recorder_result(struct recorder *recorder, const struct worker_result *result)
 {
     struct text *line = &recorder->line;
-    record_begin(line, RECORD_RESULT);
-    json_put_string(line, "status", worker_status_name(result->status));
-    json_put_text(line, "text", text_cstr(&result->text), result->text.length);
-    json_put_integer(line, "turns", result->turns);
-    record_write_usage(line, &result->usage);
+    record_write_outcome(line, result);
     if (result->error.kind != ERROR_NONE)
         record_write_error(line, &result->error);
     json_put_integer(line, "duration_ms", result->duration_ms);

@@ -88,7 +88,8 @@ void recorder_note_progress(struct recorder *recorder, const struct tool_progres
     struct text *list = &progress->list;
     if (list->length > MOST_PROGRESS_BYTES)
         return;
-    text_puts(list, list->length ? ",{" : "{");
+    json_put_comma(list);
+    text_putc(list, '{');
     if (told->stream) {
         json_put_string(list, "stream", told->stream);
         json_put_text(list, "text", told->text.data, told->text.length);

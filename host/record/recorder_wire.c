@@ -9,6 +9,7 @@
 #include "base/json_write.h"
 #include "base/secret.h"
 #include "base/utf8.h"
+#include "provider/http_host.h"
 #include "provider/http_response.h"
 #include "record/recorder_state.h"
 
@@ -19,8 +20,8 @@ static void write_header_names(const struct curl_slist *headers, struct text *li
 {
     json_put_key(line, "headers");
     text_putc(line, '[');
-    for (const char *comma = ""; headers; headers = headers->next, comma = ",") {
-        text_puts(line, comma);
+    for (; headers; headers = headers->next) {
+        json_put_comma(line);
         text_json_string(line, headers->data, strcspn(headers->data, ":"));
     }
     text_putc(line, ']');
@@ -47,11 +48,10 @@ static void write_body(const struct text *body, struct text *line)
 static void write_url(const char *url, struct text *line)
 {
     struct text shown = TEXT_INIT;
+    size_t length;
     const char *scheme = strstr(url, "://");
-    const char *host = scheme ? scheme + 3 : url;
-    const char *at = memrchr(host, '@', strcspn(host, "/?#"));
-    text_append(&shown, url, (size_t)(host - url));
-    text_puts(&shown, at ? at + 1 : host);
+    text_append(&shown, url, scheme ? (size_t)(scheme + 3 - url) : 0);
+    text_puts(&shown, http_find_name(url, &length));
     json_put_text(line, "url", text_cstr(&shown), shown.length);
     line->failed |= shown.failed;
     text_release(&shown);
@@ -185,7 +185,8 @@ static void write_chunks(const struct recorder *recorder, struct text *line)
     text_putc(line, '[');
     for (size_t i = 0; i < recorder->chunks.count; i++) {
         const struct chunk *chunk = &recorder->chunks.items[i];
-        text_printf(line, "%s[%lld,", i ? "," : "", (long long)chunk->ms);
+        json_put_comma(line);
+        text_printf(line, "[%lld,", (long long)chunk->ms);
         write_bytes(line, recorder->body.data + start, chunk->end - start);
         text_putc(line, ']');
         start = chunk->end;
@@ -207,14 +208,12 @@ static void write_call_ids(const struct stream *stream, struct text *line)
 {
     json_put_key(line, "calls");
     text_putc(line, '[');
-    const char *comma = "";
     for (size_t i = 0; i < stream->blocks.count; i++) {
         const char *id = stream->blocks.items[i]->id;
         if (!id)
             continue;
-        text_puts(line, comma);
+        json_put_comma(line);
         text_json_string(line, id, strlen(id));
-        comma = ",";
     }
     text_putc(line, ']');
 }

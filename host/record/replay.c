@@ -416,11 +416,7 @@ static void compare_result(struct replay *replay, const struct worker_result *re
 {
     static const char *const names[] = {"status", "text", "turns", "usage", NULL};
     struct text now = TEXT_INIT;
-    record_begin(&now, RECORD_RESULT);
-    json_put_string(&now, "status", worker_status_name(result->status));
-    json_put_text(&now, "text", text_cstr(&result->text), result->text.length);
-    json_put_integer(&now, "turns", result->turns);
-    record_write_usage(&now, &result->usage);
+    record_write_outcome(&now, result);
     text_putc(&now, '}');
     replay_compare(replay, result_of(replay), &now, names, "the result of the run");
     text_release(&now);

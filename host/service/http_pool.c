@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/secret.h"
+
 enum { CONNECTIONS = 4 }; /* in each handle */
 
 bool http_pool_init(struct http_pool *pool, const struct network_settings *settings)
@@ -19,9 +21,7 @@ void http_pool_release(struct http_pool *pool)
         for (size_t i = 0; i < pool->idle[kind].count; i++)
             pool->api->multi_cleanup(pool->idle[kind].items[i]);
     http_network_release(&pool->network);
-    if (pool->proxy)
-        explicit_bzero(pool->proxy, strlen(pool->proxy)); /* it may hold a password */
-    free(pool->proxy);
+    secret_free(pool->proxy); /* it may hold a password */
     free(pool->ca_file);
     pthread_mutex_destroy(&pool->lock);
 }

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "provider/http_host.h"
+
 enum {
     DEFAULT_TIMEOUT_MS = 30000,
     LONGEST_TIMEOUT_MS = 24 * 60 * 60 * 1000,
@@ -80,17 +82,12 @@ static const char *check(const mortise_http_request *face)
     return problem;
 }
 
-/* Between "//" and the next '/', behind a user name. */
+/* For messages. */
 static void read_host(struct text *host, const char *url)
 {
-    const char *start = strstr(url, "://") + 3;
-    size_t length = strcspn(start, "/?#");
-    const char *at = memrchr(start, '@', length);
-    if (at) {
-        length -= (size_t)(at + 1 - start);
-        start = at + 1;
-    }
-    text_append(host, start, length < 256 ? length : 256);
+    size_t length;
+    const char *name = http_find_name(url, &length);
+    text_append(host, name, length < 256 ? length : 256);
 }
 
 static void set_defaults(mortise_http_request *face)
@@ -132,27 +129,16 @@ static bool has_header(const mortise_http_request *face, const char *name)
     return false;
 }
 
-static bool add_line(struct http_request *request, const struct curl_api *api, const char *line)
-{
-    struct curl_slist *grown = api->slist_append(request->lines, line);
-    if (grown)
-        request->lines = grown;
-    return grown != NULL;
-}
-
 /* libcurl writes "Name;" as a header without a value, and leaves "Name:" out. */
 static bool add_header(struct http_request *request, const struct curl_api *api,
                        const mortise_http_header *header)
 {
-    struct text line = TEXT_INIT;
-    if (header->value && *header->value)
-        text_printf(&line, "%s: %s", header->name, header->value);
-    else
-        text_printf(&line, "%s;", header->name);
-    bool ok = !line.failed && add_line(request, api, line.data);
-    if (line.data)
-        explicit_bzero(line.data, line.length);
-    text_release(&line);
+    struct text name = TEXT_INIT;
+    bool has_value = header->value && *header->value;
+    text_printf(&name, "%s%s", header->name, has_value ? ": " : ";");
+    bool ok = !name.failed &&
+              http_headers_add(api, &request->lines, name.data, has_value ? header->value : "");
+    text_release(&name);
     return ok;
 }
 
@@ -160,8 +146,10 @@ static bool add_header(struct http_request *request, const struct curl_api *api,
 static bool add_headers(struct http_request *request, const struct curl_api *api)
 {
     const mortise_http_request *face = &request->face;
-    bool ok = (has_header(face, "Expect") || add_line(request, api, "Expect:")) &&
-              (has_header(face, "Content-Type") || add_line(request, api, "Content-Type:"));
+    bool ok =
+        (has_header(face, "Expect") || http_headers_add(api, &request->lines, "Expect:", "")) &&
+        (has_header(face, "Content-Type") ||
+         http_headers_add(api, &request->lines, "Content-Type:", ""));
     for (size_t i = 0; ok && i < face->header_count; i++)
         ok = add_header(request, api, &face->headers[i]);
     return ok;
@@ -214,9 +202,6 @@ bool http_request_apply(struct http_request *request, const struct curl_api *api
 
 void http_request_release(struct http_request *request, const struct curl_api *api)
 {
-    for (struct curl_slist *line = request->lines; line; line = line->next)
-        explicit_bzero(line->data, strlen(line->data)); /* one of them may hold a key */
-    if (request->lines)
-        api->slist_free_all(request->lines);
+    http_headers_free(api, request->lines);
     text_release(&request->host);
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "config/grant.h"
 #include "service/services_private.h"
 
@@ -13,18 +14,11 @@ void secrets_init(struct secrets *secrets)
     pthread_mutex_init(&secrets->lock, NULL);
 }
 
-static void wipe(char *value)
-{
-    if (value)
-        explicit_bzero(value, strlen(value));
-    free(value);
-}
-
 void secrets_release(struct secrets *secrets)
 {
     for (size_t i = 0; i < secrets->kept.count; i++) {
         free(secrets->kept.items[i].name);
-        wipe(secrets->kept.items[i].value);
+        secret_free(secrets->kept.items[i].value);
     }
     free(secrets->kept.items);
     free(secrets->grants);
@@ -48,7 +42,7 @@ static bool keep_locked(struct secrets *secrets, uint64_t plugin, const char *na
     char *copy = strdup(name);
     if (!copy || !array_reserve(&secrets->kept, 1)) {
         free(copy);
-        wipe(value);
+        secret_free(value);
         return error_memory(error);
     }
     secrets->kept.items[secrets->kept.count++] =

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* name, name in `--json` (NULL: not shown there) */
 #define EVENT_KINDS(X)                                                                             \
@@ -58,11 +59,6 @@ enum stop_reason {
     STOP_REFUSAL,
     STOP_PAUSE,
     STOP_ERROR
-};
-
-struct slice {
-    const char *data;
-    size_t length;
 };
 
 /* A file or an image that goes with a result. */

@@ -60,15 +60,11 @@ static size_t excess_of(const struct request *request, const struct overflow *sa
 
 static void tell(struct worker *worker, const struct text *status)
 {
-    struct timeline *timeline = &worker->timeline;
-    timeline_emit(timeline,
-                  &(struct event){.kind = EVENT_RETRY,
-                                  .as.retry = {.attempt = 1, .reason = &worker->stream.error}});
-    if (worker->stream.event_count)
-        timeline_emit(timeline, &(struct event){.kind = EVENT_RESET, .as.reset.reason = "retry"});
+    stream_tell_retry(&worker->stream, 1, 0);
     if (!status->failed)
-        timeline_emit(timeline, &(struct event){.kind = EVENT_STATUS,
-                                                .as.status.text = {status->data, status->length}});
+        timeline_emit(&worker->timeline,
+                      &(struct event){.kind = EVENT_STATUS,
+                                      .as.status.text = {status->data, status->length}});
 }
 
 static void ask_for_less(struct request *request, struct fit *fit, int64_t room,

@@ -154,6 +154,10 @@ static void test_visible(void **state)
     struct text out = TEXT_INIT;
     utf8_append_visible(&out, "a\0b", 3);
     assert_string_equal(out.data, "a" FFFD "b");
+    text_reset(&out);
+    text_puts(&out, "\n");
+    utf8_append_line(&out, "a\tb\nc\033d", 7);
+    assert_string_equal(out.data, "\na b cd");
     text_release(&out);
 }
 
