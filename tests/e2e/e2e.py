@@ -297,8 +297,8 @@ class Server(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, *replies, pages=None):
-        super().__init__(("127.0.0.1", 0), Answerer)
+    def __init__(self, *replies, pages=None, answerer=None):
+        super().__init__(("127.0.0.1", 0), answerer or Answerer)
         self.replies = list(replies)
         self.pages = pages or {}
         self.gets = []  # each: path, headers

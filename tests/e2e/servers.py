@@ -22,25 +22,27 @@ def chunked(reply):
     return HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(reply), reply)
 
 
-def read_request(connection):
-    """The head of a request as text and its body; None when there is none."""
-    data = b""
+def read_request(connection, data=b""):
+    """The head of a request as text, its body, and what was read behind it; None when there is none.
+
+    `data` was read before.
+    """
     while b"\r\n\r\n" not in data:
         more = connection.recv(65536)
         if not more:
             return None
         data += more
-    head, body = data.split(b"\r\n\r\n", 1)
+    head, data = data.split(b"\r\n\r\n", 1)
     size = 0
     for line in head.split(b"\r\n"):
         if line.lower().startswith(b"content-length:"):
             size = int(line.split(b":")[1])
-    while len(body) < size:
+    while len(data) < size:
         more = connection.recv(65536)
         if not more:
             return None
-        body += more
-    return head.decode("latin-1"), body
+        data += more
+    return head.decode("latin-1"), data[:size], data[size:]
 
 
 class Listener:
@@ -285,7 +287,7 @@ class Proxy(Listener):
 
     def serve(self, connection, number):
         while request := self.read(connection, number):
-            head, body = request
+            head, body, _ = request
             method, target, _ = head.split("\r\n")[0].split(" ")
             if not self.is_known(head):
                 connection.sendall(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n"

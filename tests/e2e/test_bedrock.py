@@ -1,6 +1,5 @@
 """Claude on Amazon Bedrock: who signs, what is sent, and what is said when it is refused (W125)."""
 import contextlib
-import http.server
 import json
 import os
 import socket
@@ -28,40 +27,18 @@ def failure(status, message, **headers):
     return status, headers, json.dumps({"message": message}).encode()
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Checks the signature of request n, and answers with reply n; `late` sets its clock."""
+class Server(e2e.Server):
+    """Checks the signature of request n, and answers with reply n; `late` sets its clock.
 
-    daemon_threads = True
+    The headers of a request have their names in lower case.
+    """
 
     def __init__(self, *replies, late=0):
-        super().__init__(("127.0.0.1", 0), Answerer)
-        self.replies = list(replies)
+        super().__init__(*replies, answerer=Answerer)
         self.late = late
-        self.requests = []  # each: path, headers (names in lower case), raw, body
-        self.lock = threading.Lock()
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *reason):
-        self.shutdown()
-        self.server_close()
-
-    def handle_error(self, request, client_address):
-        pass
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
 
-class Answerer(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
+class Answerer(e2e.Answerer):
     def do_POST(self):
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}

@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 
 import e2e  # noqa: E402
+import servers  # noqa: E402
 import valid_request  # noqa: E402
 
 REPLIES = {"openai": e2e.openai_reply, "openai-responses": e2e.responses_reply,
@@ -404,21 +405,12 @@ class Server:
 
     def serve_request(self, connection, data):
         """What was read behind the request, or None when the connection is over."""
-        while b"\r\n\r\n" not in data:
-            more = connection.recv(65536)
-            if not more:
-                return None
-            data += more
-        head, data = data.split(b"\r\n\r\n", 1)
-        size = next(int(line.split(b":")[1]) for line in head.split(b"\r\n")
-                    if line.lower().startswith(b"content-length:"))
-        while len(data) < size:
-            more = connection.recv(65536)
-            if not more:
-                return None
-            data += more
-        response = self.answer(head.split(b" ")[1].decode(), json.loads(data[:size]))
-        return data[size:] if self.send(connection, response) else None
+        request = servers.read_request(connection, data)
+        if not request:
+            return None
+        head, body, rest = request
+        response = self.answer(head.split(" ")[1], json.loads(body))
+        return rest if self.send(connection, response) else None
 
     def answer(self, path, body):
         _, seed, provider, _ = path.split("/", 3)

@@ -11,11 +11,15 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
+import servers  # noqa: E402  (they are beside the tests of the whole binary)
 
 KEY = "sk-canary-7f3a9c51e2"
 HELLO = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hello"}}]}\n\n'
@@ -94,18 +98,8 @@ class Server:
 
     @staticmethod
     def read(connection):
-        data = b""
-        while b"\r\n\r\n" not in data:
-            more = connection.recv(65536)
-            if not more:
-                return None
-            data += more
-        start, body = data.split(b"\r\n\r\n", 1)
-        size = next(int(line.split(b":")[1]) for line in start.split(b"\r\n")
-                    if line.lower().startswith(b"content-length:"))
-        while len(body) < size:
-            body += connection.recv(65536)
-        return start.decode("latin-1")
+        request = servers.read_request(connection)
+        return request and request[0]
 
     def __enter__(self):
         return self

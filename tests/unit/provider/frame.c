@@ -1,12 +1,10 @@
 #include "frame.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "base/base64.h"
 
-/* Bit by bit, as the polynomial says. */
-static uint32_t checksum(const char *data, size_t length)
+uint32_t frame_checksum(const char *data, size_t length)
 {
     uint32_t crc = UINT32_MAX;
     for (size_t i = 0; i < length; i++) {
@@ -30,10 +28,10 @@ void frame_put_raw(struct text *out, const char *headers, size_t headers_length,
     size_t start = out->length;
     put_number(out, told_total, 4);
     put_number(out, told_headers, 4);
-    put_number(out, checksum(out->data + start, 8), 4);
+    put_number(out, frame_checksum(out->data + start, 8), 4);
     text_append(out, headers, headers_length);
     text_append(out, payload, payload_length);
-    put_number(out, checksum(out->data + start, out->length - start), 4);
+    put_number(out, frame_checksum(out->data + start, out->length - start), 4);
 }
 
 static void put_header(struct text *out, const char *name, const char *value)
