@@ -261,3 +261,23 @@ struct sandbox_end scene_run_program(const struct sandbox_rules *rules, const ch
 {
     return run(rules, NULL, words);
 }
+
+/* Whoever is left holds the end of a pipe. */
+struct sandbox_end scene_run_script(const struct sandbox_rules *rules, const char *script)
+{
+    const char *words[] = {"/bin/sh", "-c", script, NULL};
+    char byte;
+    int ends[2], out = dup(1);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    fflush(stdout);
+    assert_int_equal(dup2(ends[1], 1), 1);
+    close(ends[1]);
+    struct sandbox_end end = scene_run_program(rules, words);
+    dup2(out, 1);
+    close(out);
+    struct pollfd wait = {.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+    return end;
+}

@@ -49,6 +49,8 @@ enum { SCENE_LAYER = 200 };
 struct sandbox_end scene_run(const struct sandbox_rules *rules, int (*work)(void));
 /* The same for a program; its first argument is its path. */
 struct sandbox_end scene_run_program(const struct sandbox_rules *rules, const char *const *words);
+/* The same for a script of the shell, and of what it starts nothing is left when it has ended. */
+struct sandbox_end scene_run_script(const struct sandbox_rules *rules, const char *script);
 /* Watches a child until it ends. */
 struct sandbox_end scene_watch(const struct sandbox_rules *rules, pid_t child);
 
