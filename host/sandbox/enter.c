@@ -131,16 +131,11 @@ enum sandbox_layer sandbox_enter(const struct sandbox *sandbox, pid_t parent)
         enum sandbox_layer layer;
         bool (*enter)(struct entry *);
     } steps[] = {
-        {SANDBOX_ONE_THREAD, check_one_thread},
-        {SANDBOX_SESSION, enter_session},
-        {SANDBOX_NAMESPACES, enter_namespaces},
-        {SANDBOX_LIMITS, enter_limits},
-        {SANDBOX_CAPABILITIES, drop_capabilities},
-        {SANDBOX_NO_NEW_PRIVILEGES, give_up_privileges},
-        {SANDBOX_PARENT_DEATH, die_with_parent},
-        {SANDBOX_LANDLOCK, enter_landlock},
-        {SANDBOX_DESCRIPTORS, close_descriptors},
-        {SANDBOX_NAMESPACES, enter_tree},
+        {SANDBOX_ONE_THREAD, check_one_thread},    {SANDBOX_SESSION, enter_session},
+        {SANDBOX_NAMESPACES, enter_namespaces},    {SANDBOX_LIMITS, enter_limits},
+        {SANDBOX_CAPABILITIES, drop_capabilities}, {SANDBOX_NO_NEW_PRIVILEGES, give_up_privileges},
+        {SANDBOX_PARENT_DEATH, die_with_parent},   {SANDBOX_LANDLOCK, enter_landlock},
+        {SANDBOX_DESCRIPTORS, close_descriptors},  {SANDBOX_NAMESPACES, enter_tree},
         {SANDBOX_SECCOMP, enter_filter},
     };
     struct entry entry = {.sandbox = sandbox, .parent = parent};

@@ -76,8 +76,8 @@ bool figures_of_session(pid_t process, struct figures *figures)
 /* What has gone meanwhile is no fault. */
 static bool is_hidden(const FTSENT *entry)
 {
-    bool failed = entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
-                  entry->fts_info == FTS_NS;
+    bool failed =
+        entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS;
     return failed && entry->fts_errno != ENOENT;
 }
 

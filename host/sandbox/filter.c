@@ -95,15 +95,13 @@ static void allow_values(struct builder *builder, int call, unsigned argument, c
 static void always(struct builder *builder)
 {
 #define X(name) SCMP_SYS(name),
-    static const int calls[] = {FILTER_CALLS_OF_DESCRIPTORS(X) FILTER_CALLS_OF_FILES(X)
-                                    FILTER_CALLS_OF_MEMORY(X) FILTER_CALLS_OF_THREADS(X)
-                                        FILTER_CALLS_OF_FIGURES(X)};
+    static const int calls[] = {FILTER_CALLS(X)};
     static const int unknown[] = {FILTER_CALLS_UNKNOWN(X)};
 #undef X
     /* No owner of a descriptor, who gets signals; of terminals, nothing that types. */
-    static const int controls[] = {F_DUPFD,     F_GETFD,      F_SETFD,       F_GETFL,
-                                   F_SETFL,     F_GETLK,      F_SETLK,       F_SETLKW,
-                                   F_OFD_GETLK, F_OFD_SETLK,  F_OFD_SETLKW,  F_DUPFD_CLOEXEC,
+    static const int controls[] = {F_DUPFD,      F_GETFD,     F_SETFD,      F_GETFL,
+                                   F_SETFL,      F_GETLK,     F_SETLK,      F_SETLKW,
+                                   F_OFD_GETLK,  F_OFD_SETLK, F_OFD_SETLKW, F_DUPFD_CLOEXEC,
                                    F_GETPIPE_SZ, F_SETPIPE_SZ};
     static const int device_controls[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
     static const int options[] = {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_GET_DUMPABLE};
@@ -193,10 +191,10 @@ static void signals(struct builder *builder, unsigned kind)
 /* No unix sockets: services of the machine listen there.  What is inherited may be used. */
 static void network(struct builder *builder, unsigned kind)
 {
-    static const int calls[] = {SCMP_SYS(connect),     SCMP_SYS(bind),        SCMP_SYS(listen),
-                                SCMP_SYS(accept),      SCMP_SYS(accept4),     SCMP_SYS(getsockname), SCMP_SYS(sendto),
-                                SCMP_SYS(getpeername), SCMP_SYS(setsockopt),  SCMP_SYS(sendmmsg),
-                                SCMP_SYS(recvmmsg)};
+    static const int calls[] = {SCMP_SYS(connect),  SCMP_SYS(bind),        SCMP_SYS(listen),
+                                SCMP_SYS(accept),   SCMP_SYS(accept4),     SCMP_SYS(getsockname),
+                                SCMP_SYS(sendto),   SCMP_SYS(getpeername), SCMP_SYS(setsockopt),
+                                SCMP_SYS(sendmmsg), SCMP_SYS(recvmmsg)};
     static const int domains[] = {AF_INET, AF_INET6}, types[] = {SOCK_STREAM, SOCK_DGRAM};
     if (!(kind & FILTER_NETWORK)) {
         allow_if(builder, SCMP_SYS(sendto), is(4, 0)); /* no address: to who is connected */

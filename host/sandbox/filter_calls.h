@@ -44,6 +44,13 @@
     X(getegid) X(getresuid) X(getresgid) X(getgroups) X(getpriority) X(getrusage) X(getrlimit)     \
     X(setrlimit) X(uname) X(sysinfo)
 
+#define FILTER_CALLS(X)                                                                            \
+    FILTER_CALLS_OF_DESCRIPTORS(X)                                                                 \
+    FILTER_CALLS_OF_FILES(X)                                                                       \
+    FILTER_CALLS_OF_MEMORY(X)                                                                      \
+    FILTER_CALLS_OF_THREADS(X)                                                                     \
+    FILTER_CALLS_OF_FIGURES(X)
+
 /* Newer than what libraries must do without. */
 #define FILTER_CALLS_UNKNOWN(X) X(clone3) X(openat2) X(futex_waitv) X(pidfd_open)
 

@@ -12,17 +12,17 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { VERSION_FLAG = 1, PATH_BENEATH = 1 };
 
 #define RIGHT(number) (UINT64_C(1) << (number))
-#define EXECUTE     RIGHT(0)
-#define WRITE_FILE  RIGHT(1)
-#define READ_FILE   RIGHT(2)
-#define READ_DIR    RIGHT(3)
-#define REMOVE_DIR  RIGHT(4)
-#define REMOVE_FILE RIGHT(5)
-#define MAKE_DIR    RIGHT(7)
-#define MAKE_REG    RIGHT(8)
-#define MAKE_SYM    RIGHT(12)
-#define REFER       RIGHT(13)
-#define TRUNCATE    RIGHT(14)
+#define EXECUTE       RIGHT(0)
+#define WRITE_FILE    RIGHT(1)
+#define READ_FILE     RIGHT(2)
+#define READ_DIR      RIGHT(3)
+#define REMOVE_DIR    RIGHT(4)
+#define REMOVE_FILE   RIGHT(5)
+#define MAKE_DIR      RIGHT(7)
+#define MAKE_REG      RIGHT(8)
+#define MAKE_SYM      RIGHT(12)
+#define REFER         RIGHT(13)
+#define TRUNCATE      RIGHT(14)
 /* How many rights there are, by version: moving between folders came with 2, truncation with 3,
  * ioctl() of devices with 5. */
 static const unsigned right_counts[] = {0, 13, 14, 15, 15, 16};
@@ -46,7 +46,8 @@ struct path_rule {
 } __attribute__((packed));
 
 /* What programs expect to be there, and gives nothing away. */
-static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", NULL};
+static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom",
+                                      NULL};
 
 int landlock_version(void)
 {

@@ -19,7 +19,7 @@
 
 /* What a probe may find out beside yes or no. */
 struct finding {
-    struct text *detail;  /* about a layer that is there, or why it is missing if errno is not */
+    struct text *detail; /* about a layer that is there, or why it is missing if errno is not */
     const char *advice;
 };
 

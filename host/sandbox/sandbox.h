@@ -59,7 +59,8 @@ struct sandbox_rules {
     bool may_fork;                 /* threads are always allowed */
     bool network;                  /* TCP and UDP */
     bool links; /* symbolic links in writable folders: whoever reads there must not follow them */
-    bool modes; /* chmod() and times of files: of any that the user owns, for no layer knows paths */
+    bool
+        modes; /* chmod() and times of files: of any that the user owns, for no layer knows paths */
     enum sandbox_code code; /* at least FILES where something is executable */
     enum sandbox_namespaces namespaces;
     unsigned keep_descriptors; /* those below this number stay open */

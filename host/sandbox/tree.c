@@ -88,8 +88,8 @@ static void begin_inside(const int alive[2], struct report *report)
 bool tree_enter(void)
 {
     int alive[2];
-    struct report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct report *report =
+        mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED || pipe2(alive, O_CLOEXEC) != 0)
         return false;
     pid_t first = _Fork();

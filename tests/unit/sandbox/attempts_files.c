@@ -202,7 +202,8 @@ static int change_owner(void)
 
 static int change_times(void)
 {
-    return attempt_result(utimensat(AT_FDCWD, scene.victim, (struct timespec[2]){{0, 0}, {0, 0}}, 0));
+    return attempt_result(
+        utimensat(AT_FDCWD, scene.victim, (struct timespec[2]){{0, 0}, {0, 0}}, 0));
 }
 
 static int change_attributes(void)

@@ -1,9 +1,9 @@
 #include "unit/sandbox/scene.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
 
 #include <cmocka.h>
 
@@ -204,7 +204,8 @@ struct sandbox_rules scene_rules(void)
 
 struct sandbox_rules scene_program_rules(void)
 {
-    static const char *const executable[] = {"/usr/bin", "/usr/lib", "/bin", "/lib", "/lib64", NULL};
+    static const char *const executable[] = {"/usr/bin", "/usr/lib", "/bin",
+                                             "/lib",     "/lib64",   NULL};
     struct sandbox_rules rules = scene_rules();
     rules.executable = executable;
     rules.may_fork = true;

@@ -15,6 +15,13 @@
 
 #include "sandbox/watch.h"
 
+/* ThreadSanitizer looks into /proc for each thread. */
+#if defined(__SANITIZE_THREAD__)
+enum { SCENE_HAS_THREADS = 0 };
+#else
+enum { SCENE_HAS_THREADS = 1 };
+#endif
+
 struct scene {
     char root[64], scratch[96], readable[96], victim[96], unix_path[96];
     int port, udp_port; /* listeners on the loopback */
