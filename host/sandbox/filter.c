@@ -33,6 +33,13 @@ enum { FIRST_UNKNOWN = 451, UNKNOWN_COUNT = 64 };
 #define CLONE_NEWCGROUP 0x02000000
 #endif
 
+/* Where the order of arguments was looked at: clone() has others on some. */
+#if defined(__x86_64__) || defined(__aarch64__)
+enum { KNOWN_MACHINE = 1 };
+#else
+enum { KNOWN_MACHINE = 0 };
+#endif
+
 struct builder {
     const struct seccomp_api *api;
     scmp_filter_ctx context;
@@ -277,6 +284,10 @@ const struct filter *filter_get(unsigned kind, struct error *error)
     const struct seccomp_api *api = seccomp_api(error);
     if (!api)
         return NULL;
+    if (!KNOWN_MACHINE) {
+        fail("no filter is known for this kind of processor", ENOTSUP, error);
+        return NULL;
+    }
     pthread_mutex_lock(&lock);
     if (!made[kind])
         made[kind] = build(api, kind, error);

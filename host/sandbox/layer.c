@@ -100,7 +100,7 @@ static bool probe_namespaces(struct finding *finding)
 {
     int status = 0;
     (void)finding;
-    pid_t child = fork();
+    pid_t child = _Fork();
     if (child == 0) {
         bool made = unshare(CLONE_NEWUSER) == 0 && unshare(CLONE_NEWPID | CLONE_NEWNET) == 0;
         _exit(made ? 0 : errno);

@@ -6,9 +6,9 @@
  * Every layer of the required set (layer.h) is entered, or the child is told which one failed and
  * must end: there is no sandbox with a hole.
  *
- * What no layer takes away: the child sees the memory that it was forked with, and the names and
- * sizes of files anywhere.  So fork it from a process that never had a secret, with an environment
- * that is for it.
+ * What no layer takes away: the child sees the memory that it was forked with, and may ask for the
+ * size and the times of any file whose name it knows.  So fork it from a process that never had a
+ * secret, with an environment that is for it, and leave no socket of datagrams open for it.
  *
  * sandbox_prepare() is thread-safe; a struct sandbox is only read once it is made.
  */
@@ -40,7 +40,8 @@ enum sandbox_namespaces {
 struct sandbox_limits {
     int64_t wall_ms;
     int64_t cpu_s;          /* of each process */
-    uint64_t memory_bytes;  /* resident, of all processes together; looked at every few ms */
+    uint64_t memory_bytes;  /* resident, of all processes together, with what they were forked
+                             * with; looked at every 5 ms, where the child may fork every 100 */
     uint64_t address_bytes; /* of each process; some engines reserve far more than they use */
     uint64_t file_bytes;    /* of one file */
     uint64_t output_bytes;  /* as told to sandbox_watch_output() */
@@ -81,7 +82,8 @@ void sandbox_free(struct sandbox *sandbox); /* NULL is fine */
  * must _exit().
  *
  * With namespaces and may_fork it returns in a grandchild, whose end is passed on by the process
- * that called it; when any of the three is killed, all processes inside are. */
+ * that called it; when any of the three is killed, all processes inside are.  Without namespaces
+ * what the child has started may outlive a parent that is killed, until its own limits. */
 enum sandbox_layer sandbox_enter(const struct sandbox *sandbox, pid_t parent);
 
 #endif

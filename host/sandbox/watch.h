@@ -31,7 +31,7 @@ enum sandbox_limit {
 
 struct sandbox_watch;
 
-/* NULL with *error; the child is then killed. */
+/* NULL with *error; the child is then killed, and still to be waited for. */
 struct sandbox_watch *sandbox_watch_new(const struct sandbox_rules *rules, pid_t child,
                                         struct error *error);
 void sandbox_watch_free(struct sandbox_watch *watch); /* NULL is fine; kills nobody */

@@ -5,5 +5,6 @@ function(sandbox_test subject)
 endfunction()
 
 sandbox_test(attempts sandbox/attempts_files.c sandbox/attempts_system.c)
+sandbox_test(filter)
 sandbox_test(layers)
 sandbox_test(watch)
