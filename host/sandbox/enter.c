@@ -52,7 +52,7 @@ static bool enter_namespaces(struct entry *entry)
 }
 
 /* `more`: what is allowed between the signal and the end. */
-static bool limit(int what, uint64_t value, uint64_t more)
+static bool limit(unsigned what, uint64_t value, uint64_t more)
 {
     struct rlimit old;
     if (value == 0)
