@@ -30,13 +30,6 @@ static struct {
 static bool may_start[256];   /* bytes with which some form of a value begins */
 static atomic_bool any_known; /* so that nothing is locked while there are none */
 
-static void text_wipe(struct text *text)
-{
-    if (text->data)
-        explicit_bzero(text->data, text->length);
-    text_release(text);
-}
-
 static bool is_known_locked(const char *value, size_t length)
 {
     for (size_t i = 0; i < secrets.count; i++) {

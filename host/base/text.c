@@ -16,6 +16,13 @@ void text_release(struct text *text)
     *text = (struct text)TEXT_INIT;
 }
 
+void text_wipe(struct text *text)
+{
+    if (text->data)
+        explicit_bzero(text->data, text->length);
+    text_release(text);
+}
+
 void text_reset(struct text *text)
 {
     text->length = 0;

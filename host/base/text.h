@@ -27,6 +27,8 @@ struct text {
 #define TEXT_INIT {0}
 
 void text_release(struct text *text);
+/* The same of what is secret: the bytes are overwritten first. */
+void text_wipe(struct text *text);
 /* Empties it and clears `failed`, but keeps the memory for reuse. */
 void text_reset(struct text *text);
 

@@ -97,9 +97,7 @@ bool key_from_object(const json_t *object, const char *prefix, char **key, struc
     *key = NULL;
     bool ok = read_source(object, prefix, &named, &text, error) &&
               (!named || keep(&text, key, error));
-    if (text.data)
-        explicit_bzero(text.data, text.length);
-    text_release(&text);
+    text_wipe(&text);
     return ok;
 }
 

@@ -171,21 +171,12 @@ static bool run_process(struct aws_credentials *out, const char *command, const 
                                             : read_document(out, document, from.data, error);
         json_decref(document);
     }
-    if (printed.data)
-        explicit_bzero(printed.data, printed.length);
-    text_release(&printed);
+    text_wipe(&printed);
     text_release(&from);
     return ok;
 }
 
 /* ---- files ---- */
-
-static void release_secret(struct text *text)
-{
-    if (text->data)
-        explicit_bzero(text->data, text->length);
-    text_release(text);
-}
 
 static bool keep_keys(struct aws_credentials *out, const struct aws_file *file, const char *profile,
                       const char *id, struct error *error)
@@ -201,8 +192,8 @@ static bool keep_keys(struct aws_credentials *out, const struct aws_file *file, 
     if (ok && (secret.failed || token.failed || from.failed))
         ok = error_memory(error);
     ok = ok && keep(out, id, secret.data, token.data, from.data, error);
-    release_secret(&secret);
-    release_secret(&token);
+    text_wipe(&secret);
+    text_wipe(&token);
     text_release(&from);
     return ok;
 }
@@ -221,7 +212,7 @@ static bool from_file(struct aws_credentials *out, const struct aws_file *file, 
     }
     if (value.failed)
         ok = error_memory(error);
-    release_secret(&value);
+    text_wipe(&value);
     return ok;
 }
 

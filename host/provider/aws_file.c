@@ -78,9 +78,7 @@ bool aws_file_read(struct aws_file *file, enum aws_file_kind kind, struct error 
 
 void aws_file_release(struct aws_file *file)
 {
-    if (file->bytes.data)
-        explicit_bzero(file->bytes.data, file->bytes.length);
-    text_release(&file->bytes);
+    text_wipe(&file->bytes);
     text_release(&file->path);
 }
 

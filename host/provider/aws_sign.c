@@ -125,9 +125,7 @@ static void put_string_to_sign(struct text *out, const struct aws_signing *signi
     put_hex(out, &hashed);
     if (request.failed)
         out->failed = true;
-    if (request.data)
-        explicit_bzero(request.data, request.length); /* the session's token is in it */
-    text_release(&request);
+    text_wipe(&request); /* the session's token is in it */
 }
 
 /* ---- the signature ---- */
@@ -147,8 +145,7 @@ static bool make_key(const struct aws_signing *signing, const char *date, struct
     *key = hmac_string(key, signing->region);
     *key = hmac_string(key, signing->service);
     *key = hmac_string(key, "aws4_request");
-    explicit_bzero(secret.data, secret.length);
-    text_release(&secret);
+    text_wipe(&secret);
     return true;
 }
 

@@ -44,9 +44,7 @@ static bool add(const struct curl_api *api, struct curl_slist **headers, const c
     struct curl_slist *grown = line.failed ? NULL : api->slist_append(*headers, line.data);
     if (grown)
         *headers = grown;
-    if (line.data)
-        explicit_bzero(line.data, line.length);
-    text_release(&line);
+    text_wipe(&line);
     return grown != NULL;
 }
 

@@ -1,15 +1,11 @@
 #include "provider/provider.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "base/secret.h"
 #include "provider/http.h"
 #include "provider/offline.h"
 #include "provider/profile_pairs.h"
@@ -192,29 +188,6 @@ static const struct profile *parse_model(const struct client_settings *settings,
     }
     *name = model[length] && model[length + 1] ? model + length + 1 : profile->default_model;
     return profile;
-}
-
-/* The bytes of a key end up in a header line. */
-static bool check_key(const char *key, const char *from, struct error *error)
-{
-    for (const char *c = key; *c; c++)
-        if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7F)
-            return error_set(error, ERROR_CONFIG,
-                             "the key in %s holds a space, a line break or another character that "
-                             "no key has",
-                             from);
-    return secret_add(key, strlen(key)) || error_memory(error);
-}
-
-bool profile_take_key(const struct profile *profile, const char *given, const char **key,
-                      const char **from, struct error *error)
-{
-    *from = "the configuration";
-    *key = given ? given : profile_key(profile, from);
-    if (*key && **key)
-        return check_key(*key, *from, error);
-    *key = NULL;
-    return true;
 }
 
 /* Another server than the usual one; it may need no key. */

@@ -79,10 +79,7 @@ static const struct finish *find_finish(struct stream *stream, const char *word)
     for (size_t i = 0; i < sizeof(finishes) / sizeof(finishes[0]); i++)
         if (!strcmp(word, finishes[i].word))
             return &finishes[i];
-    struct text note = TEXT_INIT;
-    text_printf(&note, "the server gave an unknown finish reason: '%s'", word);
-    stream_status(stream, text_cstr(&note));
-    text_release(&note);
+    wire_note(stream, "the server gave an unknown finish reason", word);
     return &finishes[0];
 }
 

@@ -200,6 +200,7 @@ bool http_host_add_headers(struct http_host *host, const struct profile *profile
                            const char *const *headers, const char *key)
 {
     const struct wire *wire = profile->wire;
+    const char *of_key = profile->key_header ? profile->key_header : wire->key_header;
     bool added = add_header(host, "Content-Type: ", HTTP_CONTENT_TYPE) &&
                  add_header(host, "Accept: ",
                             wire->open_message
@@ -208,8 +209,7 @@ bool http_host_add_headers(struct http_host *host, const struct profile *profile
                  add_header(host, "Accept-Encoding: ", "identity") &&
                  add_header(host, "Expect:", "");
     return added && add_headers(host, wire->headers, headers) && add_headers(host, headers, NULL) &&
-           (!key ||
-            add_header(host, profile->key_header ? profile->key_header : wire->key_header, key));
+           (!key || has_header(headers, of_key) || add_header(host, of_key, key));
 }
 
 bool http_host_copy_headers(const struct http_host *host, struct curl_slist **list)

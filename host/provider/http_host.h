@@ -48,7 +48,7 @@ bool http_is_here(const char *url);
 bool http_host_init(struct http_host *host, const struct curl_api *api,
                     const struct http_host_settings *settings, struct error *error);
 /* What the format wants, `headers` (a NULL-terminated list of lines, or NULL), and the key unless
- * it is NULL.  False when there is no memory. */
+ * it is NULL.  Of one name, those of `headers` count.  False when there is no memory. */
 bool http_host_add_headers(struct http_host *host, const struct profile *profile,
                            const char *const *headers, const char *key);
 /* Appends copies of them to `list`; false when there is no memory. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/secret.h"
 #include "provider/aws_credentials.h"
 
 const char *const *profile_unsupported(const struct profile *profile)
@@ -24,6 +25,29 @@ const char *profile_key(const struct profile *profile, const char **from)
         return key;
     }
     return NULL;
+}
+
+/* The bytes of a key end up in a header line. */
+static bool check_key(const char *key, const char *from, struct error *error)
+{
+    for (const char *c = key; *c; c++)
+        if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7F)
+            return error_set(error, ERROR_CONFIG,
+                             "the key in %s holds a space, a line break or another character that "
+                             "no key has",
+                             from);
+    return secret_add(key, strlen(key)) || error_memory(error);
+}
+
+bool profile_take_key(const struct profile *profile, const char *given, const char **key,
+                      const char **from, struct error *error)
+{
+    *from = "the configuration";
+    *key = given ? given : profile_key(profile, from);
+    if (*key && **key)
+        return check_key(*key, *from, error);
+    *key = NULL;
+    return true;
 }
 
 static bool starts_with(const char *text, const char *start)

@@ -118,9 +118,7 @@ bool profile_pairs_read(const struct profile *profile, struct profile_pairs *pai
 
 void profile_pairs_release(struct profile_pairs *pairs)
 {
-    if (pairs->query.data)
-        explicit_bzero(pairs->query.data, pairs->query.length);
-    text_release(&pairs->query);
+    text_wipe(&pairs->query);
     for (size_t i = 0; pairs->headers && pairs->headers[i]; i++)
         wipe(pairs->headers[i]);
     free(pairs->headers);

@@ -2,7 +2,7 @@
  * provider - a language model behind one of several doors.
  *
  * A `client` is a provider with its model and settings, ready to be asked.  The turn loop
- * calls client_complete(); that makes attempts (retry.c) through the client's ops.  For
+ * calls client_complete(); that makes attempts (client.c) through the client's ops.  For
  * servers the ops are http.c with a `wire` (how requests are written and responses read:
  * openai_chat.c, openai_responses.c, anthropic.c, gemini.c); script.c and offline.c answer by
  * themselves.

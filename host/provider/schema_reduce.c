@@ -7,10 +7,12 @@
 #include "base/json.h"
 #include "provider/schema_pointer.h"
 
-/* References that lead into references double with every level: what is deeper or beyond the
- * number says nothing, which allows everything. */
+/* References that lead into references double with every level, and may lead to something large
+ * again and again: what is deeper, or for what no bytes are left, says nothing, which allows
+ * everything. */
 #define MAX_DEPTH    24
-#define MAX_NODES    4000
+#define MAX_BYTES    ((size_t)1 << 20)
+#define VALUE_BYTES  64 /* what a value takes beside its text */
 
 #define NO_ARGUMENTS "{\"type\":\"object\",\"properties\":{}}"
 
@@ -19,15 +21,37 @@ struct projection {
     const json_t *following[MAX_DEPTH]; /* what the references on the way led to */
     unsigned follow_count;
     unsigned depth;
-    unsigned nodes;
-    bool failed; /* no memory */
+    size_t bytes; /* that are left */
+    bool failed;  /* no memory */
 };
 
 static json_t *project(struct projection *projection, const json_t *schema);
+static json_t *collect(struct projection *projection, const json_t *schema);
 
 static json_t *unconst(const json_t *value)
 {
     return (json_t *)(uintptr_t)value;
+}
+
+/* Takes what a value needs with its text, or with its members and their texts, but not with what is
+ * below those.  False: so much is not left. */
+static bool has_room(struct projection *projection, const json_t *value)
+{
+    const char *name;
+    size_t i, length;
+    json_t *one;
+    size_t count = 1 + json_array_size(value) + json_object_size(value);
+    if (count > projection->bytes / VALUE_BYTES)
+        return false;
+    size_t bytes = count * VALUE_BYTES + json_string_length(value);
+    json_array_foreach (value, i, one)
+        bytes += json_string_length(one);
+    json_object_keylen_foreach(unconst(value), name, length, one)
+        bytes += length;
+    if (bytes > projection->bytes)
+        return false;
+    projection->bytes -= bytes;
+    return true;
 }
 
 /* Takes over `value`. */
@@ -78,7 +102,7 @@ static bool are_alike(const json_t *values, const char **type)
 static void put_enum(struct projection *projection, json_t *out, const json_t *values)
 {
     const char *type;
-    if (!are_alike(values, &type))
+    if (!json_array_size(values) || !has_room(projection, values) || !are_alike(values, &type))
         return;
     set(projection, out, "enum", json_deep_copy(values));
     if (!json_object_get(out, "type"))
@@ -149,13 +173,13 @@ static void put_plain(struct projection *projection, json_t *out, const json_t *
     const json_t *type = json_object_get(schema, "type");
     const char *format = json_member_string(schema, "format");
     static const char *const words[] = {"title", "description"};
-    if (is_type(type))
+    if (type && has_room(projection, type) && is_type(type))
         set(projection, out, "type", json_deep_copy(type));
     if (format && is_known_format(format))
         set(projection, out, "format", json_string(format));
     for (size_t i = 0; i < 2; i++) {
         const json_t *value = json_object_get(schema, words[i]);
-        if (json_is_string(value))
+        if (json_is_string(value) && has_room(projection, value))
             set(projection, out, words[i], json_copy(unconst(value)));
     }
     put_numbers(projection, out, schema);
@@ -168,7 +192,7 @@ static void put_properties(struct projection *projection, json_t *out, const jso
     const char *name;
     size_t length;
     json_t *schema;
-    if (!json_is_object(properties))
+    if (!json_is_object(properties) || !has_room(projection, properties))
         return;
     json_t *known = json_object_get(out, "properties");
     if (!known) {
@@ -200,6 +224,8 @@ static void put_required(struct projection *projection, json_t *out, const json_
 {
     size_t i;
     json_t *name;
+    if (!json_is_array(names) || !has_room(projection, names))
+        return;
     json_array_foreach (names, i, name) {
         json_t *known = json_object_get(out, "required");
         if (!json_is_string(name) || holds(known, name))
@@ -217,9 +243,9 @@ static void put_list(struct projection *projection, json_t *out, const char *key
 {
     size_t i;
     json_t *schema;
-    json_t *list = json_array_size(schemas) && !json_object_get(out, key) ? json_array() : NULL;
-    if (!list)
+    if (!json_array_size(schemas) || json_object_get(out, key) || !has_room(projection, schemas))
         return;
+    json_t *list = json_array();
     json_array_foreach (schemas, i, schema)
         append(projection, list, project(projection, schema));
     set(projection, out, key, list);
@@ -271,16 +297,29 @@ static void merge(struct projection *projection, json_t *out, const json_t *more
 
 static void merge_schema(struct projection *projection, json_t *out, const json_t *schema)
 {
-    json_t *more = project(projection, schema);
+    json_t *more = collect(projection, schema);
     if (more)
         merge(projection, out, more);
     json_decref(more);
 }
 
-/* A reference that leads to where it comes from says nothing more. */
-static void put_reference(struct projection *projection, json_t *out, const char *reference)
+static void put_all(struct projection *projection, json_t *out, const json_t *schemas)
 {
-    const json_t *target = schema_pointed_at(projection->root, reference, &projection->failed);
+    size_t i;
+    json_t *schema;
+    if (!json_array_size(schemas) || !has_room(projection, schemas))
+        return;
+    json_array_foreach (schemas, i, schema)
+        merge_schema(projection, out, schema);
+}
+
+/* A reference that leads to where it comes from says nothing more. */
+static void put_reference(struct projection *projection, json_t *out, const json_t *reference)
+{
+    if (!json_is_string(reference) || !has_room(projection, reference))
+        return;
+    const json_t *target = schema_pointed_at(projection->root, json_string_value(reference),
+                                             &projection->failed);
     if (!target || is_followed(projection, target) || projection->follow_count == MAX_DEPTH)
         return;
     projection->following[projection->follow_count++] = target;
@@ -288,24 +327,42 @@ static void put_reference(struct projection *projection, json_t *out, const char
     projection->follow_count--;
 }
 
-static json_t *project(struct projection *projection, const json_t *schema)
+/* All that a schema says, also by others that it refers to. */
+static json_t *collect(struct projection *projection, const json_t *schema)
 {
     json_t *out = json_object();
-    size_t i;
-    json_t *one;
     if (!out)
         projection->failed = true;
     if (!out || !json_is_object(schema) || projection->depth == MAX_DEPTH ||
-        projection->nodes == MAX_NODES)
+        !has_room(projection, NULL))
         return out;
     projection->depth++;
-    projection->nodes++;
     put_plain(projection, out, schema);
     put_applied(projection, out, schema);
-    json_array_foreach (json_object_get(schema, "allOf"), i, one)
-        merge_schema(projection, out, one);
-    put_reference(projection, out, json_member_string(schema, "$ref"));
+    put_all(projection, out, json_object_get(schema, "allOf"));
+    put_reference(projection, out, json_object_get(schema, "$ref"));
     projection->depth--;
+    return out;
+}
+
+/* The server refuses a name that no property has. */
+static void drop_unknown_names(json_t *out)
+{
+    json_t *names = json_object_get(out, "required");
+    const json_t *properties = json_object_get(out, "properties");
+    for (size_t i = json_array_size(names); i-- > 0;) {
+        const json_t *name = json_array_get(names, i);
+        if (!json_object_getn(properties, json_string_value(name), json_string_length(name)))
+            json_array_remove(names, i);
+    }
+    if (!json_array_size(names))
+        json_object_del(out, "required");
+}
+
+static json_t *project(struct projection *projection, const json_t *schema)
+{
+    json_t *out = collect(projection, schema);
+    drop_unknown_names(out);
     return out;
 }
 
@@ -317,7 +374,7 @@ void schema_put_reduced(const char *schema, struct text *out)
         return;
     }
     json_t *root = json_parse_wide(schema, strlen(schema), &error);
-    struct projection projection = {.root = root};
+    struct projection projection = {.root = root, .bytes = MAX_BYTES};
     projection.following[projection.follow_count++] = root;
     json_t *projected = root ? project(&projection, root) : NULL;
     if (projected && !json_object_get(projected, "type"))

@@ -167,12 +167,13 @@ void wire_keep_start(const struct wire_writer *writer, const struct wire_place *
 /* ---- to the letter ---- */
 
 /* Looked at once: the items of a response do not change. */
-static bool is_whole(struct item *const *items, size_t count)
+static bool is_whole(enum wire_format format, struct item *const *items, size_t count)
 {
     struct origin *origin = items[0]->origin;
     if (origin->state == ORIGIN_UNKNOWN)
-        origin->state = wire_verbatim_matches(&origin->verbatim, items, count) ? ORIGIN_WHOLE
-                                                                               : ORIGIN_TORN;
+        origin->state = wire_verbatim_matches(&origin->verbatim, format, items, count)
+                            ? ORIGIN_WHOLE
+                            : ORIGIN_TORN;
     return origin->state == ORIGIN_WHOLE;
 }
 
@@ -188,7 +189,7 @@ size_t wire_verbatim_count(const struct wire_writer *writer, size_t at, size_t r
     while (at + count < run_end && items[at + count]->origin == origin &&
            (items[at + count]->kind != ITEM_CALL || wire_keeps_id(writer, items[at + count])))
         count++;
-    return count == origin->item_count && is_whole(items + at, count) ? count : 0;
+    return count == origin->item_count && is_whole(writer->format, items + at, count) ? count : 0;
 }
 
 void wire_put_tool(struct text *out, const struct tool_definition *tool, const char *schema_key)

@@ -355,7 +355,7 @@ def run_replay(programs, fixture, server, folder):
 
 def run_all(options, fixtures, folder):
     programs = [options.mortise.resolve(), options.tools.resolve()]
-    modes = [options.mode] if options.mode else MODES
+    modes = options.mode or MODES
     servers = {mode: Server(options.fixtures, mode, folder / f"{mode}.log") for mode in modes}
     replays = Server(options.fixtures, "fixture", folder / "replay.log")
     try:
@@ -377,7 +377,7 @@ def main():
     parser.add_argument("tools", type=Path, metavar="FIXTURE_TOOLS.so")
     parser.add_argument("--fixtures", type=Path, default=HERE / "fixtures")
     parser.add_argument("--only", default="", help="fixtures whose name, or name and 'as bedrock', holds this")
-    parser.add_argument("--mode", help="only this one")
+    parser.add_argument("--mode", action="append", help="only this one (repeatable)")
     options = parser.parse_args()
 
     folders = [path.parent for path in sorted(options.fixtures.glob("*/meta.json"))]

@@ -95,6 +95,7 @@ int main(void)
         WRITER_TESTS(&writer),
         WRITER_TEST(writer_sends_settings, &writer),
         WRITER_TEST(writer_sends_verbatim, &writer),
+        WRITER_TEST(writer_sends_no_other_format, &writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

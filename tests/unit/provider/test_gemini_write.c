@@ -200,6 +200,7 @@ int main(void)
         WRITER_TESTS(&writer),
         WRITER_TEST(writer_sends_settings, &writer),
         WRITER_TEST(writer_sends_verbatim, &writer),
+        WRITER_TEST(writer_sends_no_other_format, &writer),
         cmocka_unit_test(test_the_first_call_of_each_content),
         cmocka_unit_test(test_results),
         cmocka_unit_test(test_names),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/secret.h"
 #include "provider/http_host.h"
@@ -206,6 +207,40 @@ static void test_paths(void **state)
     }
 }
 
+/* How often a header of this name is among those of each request. */
+static size_t count_headers(const struct http_host *host, const char *name)
+{
+    size_t count = 0;
+    for (const struct curl_slist *line = host->headers; line; line = line->next)
+        count += strncasecmp(line->data, name, strlen(name)) == 0 && line->data[strlen(name)] == ':';
+    return count;
+}
+
+/* A header that the user names stands in for one of the format's, and for the one with the key. */
+static void test_headers_of_the_user(void **state)
+{
+    static const char *const headers[] = {"anthropic-VERSION: x", "X-Team: tools", NULL};
+    static const char *const with_key[] = {"authorization: Basic abc", NULL};
+    struct error error = ERROR_INIT;
+    struct http_host host;
+    (void)state;
+    assert_true(init(&host, "https://host/v1", &error));
+    const struct profile anthropic = {.name = "a", .wire = &wire_anthropic};
+    assert_true(http_host_add_headers(&host, &anthropic, headers, "key"));
+    assert_int_equal(count_headers(&host, "anthropic-version"), 1);
+    assert_int_equal(count_headers(&host, "X-Team"), 1);
+    assert_int_equal(count_headers(&host, "x-api-key"), 1);
+    http_host_release(&host);
+
+    assert_true(init(&host, "https://host/v1", &error));
+    const struct profile openai = {.name = "o", .wire = &wire_openai_chat};
+    assert_true(http_host_add_headers(&host, &openai, with_key, "key"));
+    assert_int_equal(count_headers(&host, "Authorization"), 1);
+    for (const struct curl_slist *line = host.headers; line; line = line->next)
+        assert_null(strstr(line->data, "key"));
+    http_host_release(&host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_a_key_needs_its_certificate),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_headers_of_the_user),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

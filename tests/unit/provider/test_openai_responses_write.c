@@ -121,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WRITER_TESTS(&writer),
         WRITER_TEST(writer_sends_verbatim, &writer),
+        WRITER_TEST(writer_sends_no_other_format, &writer),
         cmocka_unit_test(test_encrypted_reasoning_is_asked_for),
         cmocka_unit_test(test_ids_and_names),
     };

@@ -64,6 +64,12 @@ static const struct {
      "{'properties':{'b':{'type':'null'},'a':{}},'required':['a','b']},{'title':'t'}]}",
      "{'type':'object','properties':{'a':{'type':'string'},'b':{'type':'null'}},"
      "'required':['a','b'],'title':'t'}"},
+    /* names that no property has */
+    {"{'type':'object','properties':{'a':{'anyOf':[{'required':['x']},{'properties':{'x':{}},"
+     "'required':['y','x','z']}]}},'required':['b','a'],'allOf':[{'required':['c']},"
+     "{'properties':{'c':{}}}]}",
+     "{'type':'object','properties':{'a':{'anyOf':[{},{'properties':{'x':{}},'required':['x']}]},"
+     "'c':{}},'required':['a','c']}"},
     {"{'type':'object','properties':7,'required':'x','items':3,'anyOf':{},'allOf':[3]}",
      "{'type':'object','items':{}}"},
 };
@@ -114,6 +120,38 @@ static void test_doubling(void **state)
     text_release(&out);
 }
 
+/* What is large by itself, and led to from many places. */
+static void test_what_is_led_to_again_and_again(void **state)
+{
+    static const struct {
+        const char *begin, *each, *end;
+    } large[] = {
+        {"{\"description\":\"", "a word ", "\"}"},
+        {"{\"enum\":[", "\"value\",", "\"\"]}"},
+        {"{\"type\":[", "\"string\",", "\"null\"]}"},
+        {"{\"required\":[", "\"name\",", "\"\"]}"},
+        {"{\"anyOf\":[", "true,", "{}]}"},
+        {"{\"allOf\":[", "true,", "{}]}"},
+        {"{\"prefixItems\":[", "false,", "{}]}"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(large); i++) {
+        struct text schema = TEXT_INIT, out = TEXT_INIT;
+        text_puts(&schema, "{\"type\":\"object\",\"properties\":{");
+        for (int k = 0; k < 3000; k++)
+            text_printf(&schema, "\"p%d\":{\"$ref\":\"#/$defs/large\"},", k);
+        text_printf(&schema, "\"last\":{}},\"$defs\":{\"large\":%s", large[i].begin);
+        for (int k = 0; k < 10000; k++)
+            text_puts(&schema, large[i].each);
+        text_printf(&schema, "%s}}", large[i].end);
+        schema_put_reduced(text_cstr(&schema), &out);
+        assert_false(out.failed);
+        assert_in_range(out.length, 1000, 2u << 20);
+        text_release(&schema);
+        text_release(&out);
+    }
+}
+
 static void test_without_memory(void **state)
 {
     (void)state;
@@ -140,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_doubling),
+        cmocka_unit_test(test_what_is_led_to_again_and_again),
         cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,17 @@ static const struct {
      "{'properties':{'a':{'minLength':1},'b':{}}}],'required':['z']}",
      "{'type':'object','required':['z','a'],'properties':{'a':{'allOf':[{'type':'string'},"
      "{'minLength':1}]},'b':{}}}"},
+    /* and no name is required twice */
+    {"{'type':'object','allOf':[{'required':['a',7,'b']},{'required':['a','b','a']}]}",
+     "{'type':'object','properties':{},'required':['a','b']}"},
+    /* what many say of a property stands in one list, each only once */
+    {"{'type':'object','oneOf':[{'properties':{'k':{'const':1}}},{'properties':{'k':{'const':2}}},"
+     "{'properties':{'k':{'const':3}}},{'properties':{'k':{'const':1}}}]}",
+     "{'type':'object','properties':{'k':{'anyOf':[{'const':1},{'const':2},{'const':3}]}}}"},
+    {"{'type':'object','properties':{'k':{'allOf':[{'minLength':1}]}},'allOf':["
+     "{'properties':{'k':{'maxLength':2}}},{'anyOf':[{'properties':{'k':{'const':'x'}}}]}]}",
+     "{'type':'object','properties':{'k':{'anyOf':[{'allOf':[{'minLength':1},{'maxLength':2}]},"
+     "{'const':'x'}]}}}"},
     /* what cannot be told goes */
     {"{'type':'object','properties':{'a':{}},'not':{'required':['b']},'enum':[{}],'if':{}}",
      "{'type':'object','properties':{'a':{}},'if':{}}"},
@@ -110,6 +121,24 @@ static void test_a_schema_that_leads_to_itself(void **state)
     text_release(&out);
 }
 
+/* Something large that is led to again and again is told once. */
+static void test_a_schema_that_grows(void **state)
+{
+    (void)state;
+    struct text wide = TEXT_INIT, out = TEXT_INIT;
+    text_puts(&wide, "{\"type\":\"object\",\"anyOf\":[");
+    for (int i = 0; i < 500; i++)
+        text_puts(&wide, "{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/b\"},");
+    text_puts(&wide, "{}],\"$defs\":{\"a\":{\"properties\":{\"p\":{\"title\":\"");
+    for (int i = 0; i < 10000; i++)
+        text_puts(&wide, "a long title ");
+    text_puts(&wide, "\"}}},\"b\":{\"properties\":{\"p\":{\"title\":\"b\"}}}}}");
+    schema_put_top(text_cstr(&wide), &out);
+    assert_in_range(out.length, wide.length / 2, wide.length * 2);
+    text_release(&wide);
+    text_release(&out);
+}
+
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -133,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_a_schema_that_leads_to_itself),
+        cmocka_unit_test(test_a_schema_that_grows),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

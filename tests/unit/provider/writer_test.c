@@ -74,14 +74,21 @@ static void fill_conversation(struct history *history, const char *arguments)
     answer_call(history, "c2", "no JSON", true);
 }
 
-static void fill_verbatim(struct history *history, const char *verbatim, const char *provider,
-                          const char *model, size_t item_count)
+static struct origin *origin_with(const char *verbatim, const char *provider, const char *model,
+                                  size_t item_count)
 {
     struct origin *origin = origin_new(provider, model);
     assert_non_null(origin);
     origin->item_count = item_count;
     origin->verbatim.data = strdup(verbatim);
     origin->verbatim.length = strlen(verbatim);
+    return origin;
+}
+
+static void fill_verbatim(struct history *history, const char *verbatim, const char *provider,
+                          const char *model, size_t item_count)
+{
+    struct origin *origin = origin_with(verbatim, provider, model, item_count);
     size_t first = history->count;
     add(history, item_reasoning("t", 1));
     call(history, "v1", "add", "{}", true);
@@ -225,6 +232,35 @@ void writer_sends_verbatim(void **state)
         say(&history, ROLE_USER, "Hi");
         fill_verbatim(&history, writer->verbatim, row->provider, row->model, row->item_count);
         messages_are(writer, profile_of(writer->provider), row->asked, &history, row->expected);
+        history_release(&history);
+    }
+}
+
+/* D15: a user's provider may speak another format today than when the response came. */
+void writer_sends_no_other_format(void **state)
+{
+    static const struct {
+        enum wire_format format;
+        const char *verbatim;
+    } responses[] = {
+        {WIRE_ANTHROPIC, "[{\"type\":\"text\",\"text\":\"as it came\"}]"},
+        {WIRE_OPENAI_RESPONSES,
+         "[{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"as it came\"}]"},
+        {WIRE_GEMINI, "[{\"text\":\"as it came\"}]"},
+    };
+    const struct writer *writer = *state;
+    for (size_t i = 0; i < sizeof(responses) / sizeof(responses[0]); i++) {
+        struct history history;
+        history_init(&history);
+        say(&history, ROLE_USER, "Hi");
+        say(&history, ROLE_ASSISTANT, "Hello");
+        history.items[1]->origin =
+            origin_with(responses[i].verbatim, writer->provider, MODEL, 1);
+        char *body = write_with(writer, MODEL, &history, NULL, NULL);
+        bool is_verbatim = strstr(body, "as it came") != NULL;
+        assert_int_equal(is_verbatim, responses[i].format == writer->wire->format);
+        assert_int_equal(is_verbatim, !strstr(body, "Hello"));
+        free(body);
         history_release(&history);
     }
 }

@@ -64,6 +64,7 @@ void writer_orders_results(void **state);
 void writer_bears_odd_conversations(void **state);
 void writer_sends_settings(void **state);
 void writer_sends_verbatim(void **state);
+void writer_sends_no_other_format(void **state);
 void writer_refuses_what_is_unpaired(void **state);
 void writer_bears_a_lack_of_memory(void **state);
 

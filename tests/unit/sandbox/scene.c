@@ -21,7 +21,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ static int listeners[3];
 pid_t scene_fork(void)
 {
     fflush(NULL);
-    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    return _Fork();
 }
 
 void scene_become_nobody(void)

@@ -15,13 +15,6 @@
 
 #include "sandbox/watch.h"
 
-/* ThreadSanitizer looks into /proc for each thread. */
-#if defined(__SANITIZE_THREAD__)
-enum { SCENE_HAS_THREADS = 0 };
-#else
-enum { SCENE_HAS_THREADS = 1 };
-#endif
-
 struct scene {
     char root[64], scratch[96], readable[96], victim[96], unix_path[96];
     int port, udp_port; /* listeners on the loopback */
@@ -44,7 +37,7 @@ struct sandbox_rules scene_rules(void);
 /* The same, and programs of the system run and fork. */
 struct sandbox_rules scene_program_rules(void);
 
-/* fork(), for a child with one thread under every sanitizer. */
+/* fork(), but what is in the buffers of stdio is written once. */
 pid_t scene_fork(void);
 void scene_become_nobody(void);
 

@@ -169,8 +169,7 @@ static void test_what_must_work(void **state)
     for (int i = 0; i < 2; i++) {
         scene_mend();
         assert_int_equal(scene_run(&rules, use_files).status, 0);
-        if (SCENE_HAS_THREADS)
-            assert_int_equal(scene_run(&rules, use_threads_and_time).status, 0); /* R19 */
+        assert_int_equal(scene_run(&rules, use_threads_and_time).status, 0); /* R19 */
         rules.namespaces = SANDBOX_NAMESPACES_TRIED;
     }
 }
