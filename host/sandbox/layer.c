@@ -37,8 +37,10 @@ static bool probe_seccomp(struct finding *finding)
         return false;
     if (seccomp_api(&error))
         return true;
-    text_puts(finding->detail, error.message);
-    finding->advice = "sudo apt-get install libseccomp2";
+    const char *cure = strstr(error.message, "; install");
+    size_t length = cure ? (size_t)(cure - error.message) : strlen(error.message);
+    text_append(finding->detail, error.message, length);
+    finding->advice = "install it with 'sudo apt-get install libseccomp2'";
     return false;
 }
 
