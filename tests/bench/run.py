@@ -284,9 +284,26 @@ def measure_session(bench, table):
             table.add(f"session: turn {number} beside turn 20, {wire}", "us", figures, early, 1.3)
 
 
+def measure_sandbox(bench, table):
+    """A child that shuts itself in and ends."""
+    for way, limit_us in (("required", 1000), ("namespaces", None)):
+        figures = []
+        for each in ("bare", way):
+            done = subprocess.run([bench.program("sandbox"), bench.scratch, each,
+                                   str(bench.times(1000))], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Failure(done.stderr.strip())
+            figures.append(json.loads(done.stdout))
+        bare, ours = ([one["quarter_ns"] / 1e3, one["median_ns"] / 1e3] for one in figures)
+        if limit_us:
+            table.add_alone(f"sandbox: fork, enter, exit, {way}", "us", ours[1], ours[0], limit_us)
+        else:
+            table.add(f"sandbox: the same with {way}, beside fork", "us", ours, bare)
+
+
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
             "stream": measure_deltas, "tls": measure_tls, "big": measure_big, "call": measure_call,
-            "session": measure_session, "count": measure_instructions}
+            "session": measure_session, "sandbox": measure_sandbox, "count": measure_instructions}
 
 
 # ---- the program ---------------------------------------------------------------------------

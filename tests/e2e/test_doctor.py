@@ -60,7 +60,8 @@ class Well(Doctor):
             self.one(findings, "server", "ok", server.host, "2 models")
             self.one(findings, "clock", "ok")
             self.one(findings, "locale", "ok", "UTF-8")
-            self.assertEqual(len(self.of(findings, "sandbox")), 5)
+            self.assertEqual(len(self.of(findings, "sandbox")), 11)  # R15: each layer
+            self.one(findings, "sandbox", "ok", "Landlock, version")
 
     def test_makes_nothing(self):
         self.doctor(0, "-m", "offline")

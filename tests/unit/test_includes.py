@@ -12,7 +12,7 @@ import tempfile
 # A folder may include itself and every folder of a lower rank.
 RANKS = {
     "base": 0,
-    "config": 1, "conversation": 1, "schema": 1, "timeline": 1,
+    "config": 1, "conversation": 1, "sandbox": 1, "schema": 1, "timeline": 1,
     "provider": 2, "plugin": 2,
     "tool": 3, "service": 3,
     "worker": 4,
@@ -26,6 +26,7 @@ DOORS = {
     "curl/curl.h": lambda file: file.startswith("host/provider/"),
     "sqlite3.h": lambda file: file == "host/conversation/sqlite_api.h",
     "pcre2.h": lambda file: file == "host/schema/pcre2_api.h",
+    "seccomp.h": lambda file: file == "host/sandbox/seccomp_api.h",
     "histedit.h": lambda file: file == "host/frontend/edit_api.h",
     "md4c.h": lambda file: file == "host/frontend/text_api.h",
     "utf8proc.h": lambda file: file == "host/frontend/text_api.h",
@@ -127,6 +128,10 @@ SELF_CHECK = [
     ("host/schema/pcre2_api.h", '#include <pcre2.h>', False),
     ("host/schema/a.c", '#include <pcre2.h>', True),
     ("host/plugin/a.c", '#include "schema/a.h"', False),
+    ("host/sandbox/seccomp_api.h", '#include <seccomp.h>', False),
+    ("host/sandbox/a.c", '#include <seccomp.h>', True),
+    ("host/sandbox/a.c", '#include "config/a.h"', True),
+    ("host/tool/a.c", '#include "sandbox/a.h"', False),
     ("host/schema/a.c", '#include "conversation/a.h"', True),
     ("host/plugin/a.c", '#include <mortise/plugin.h>', False),
     ("host/plugin/a.c", '#include <mortise/tool.h>', True),

@@ -1,0 +1,30 @@
+/* figures - how much memory and how many threads processes have, from /proc. */
+#ifndef SANDBOX_FIGURES_H
+#define SANDBOX_FIGURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct figures {
+    uint64_t memory_bytes; /* resident */
+    unsigned tasks;        /* threads */
+    pid_t session;
+};
+
+/* False with errno: it is not there, or cannot be seen. */
+bool figures_of_process(pid_t process, struct figures *figures);
+
+/* The process and all others of its session, added up. */
+bool figures_of_session(pid_t process, struct figures *figures);
+
+/* What is in a folder, folders and links included; stops when there is more than `most_files` or
+ * `most_bytes`.  What cannot be looked into counts as more than that. */
+struct disk_figures {
+    uint64_t bytes; /* taken on the disk */
+    uint64_t files;
+};
+void figures_of_folder(const char *path, uint64_t most_bytes, uint64_t most_files,
+                       struct disk_figures *figures);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * attempts - what code in a sandbox may try: each returns 0 when it got through, or errno.
+ */
+#ifndef TEST_SANDBOX_ATTEMPTS_H
+#define TEST_SANDBOX_ATTEMPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct attempt {
+    const char *name;
+    int (*run)(void);
+    bool works; /* for the same user outside of a sandbox, harmlessly */
+};
+
+extern const struct attempt attempts_at_files[], attempts_at_network[], attempts_at_processes[],
+    attempts_at_kernel[]; /* each ends with no name */
+
+/* What the result of a call says. */
+int attempt_result(long value);
+
+#endif

@@ -1,0 +1,10 @@
+# scene.c is what stands outside of the sandbox, attempts_*.c what code inside tries.
+function(sandbox_test subject)
+  mortise_test(unit_sandbox_${subject} SOURCES sandbox/test_${subject}.c sandbox/scene.c ${ARGN}
+               LINKS host_sandbox)
+endfunction()
+
+sandbox_test(attempts sandbox/attempts_files.c sandbox/attempts_system.c)
+sandbox_test(filter)
+sandbox_test(layers)
+sandbox_test(watch)
