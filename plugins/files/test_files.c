@@ -527,10 +527,8 @@ static void no_pattern_gets_past_the_limits(mortise_test *test)
                        MORTISE_INVALID_INPUT, "backtracks too much");
     /* quadratic: below the limit at each place, so the clock must stop it */
     mortise_test_deadline(test, 1500);
-    const mortise_test_result *slow = grep_it(test, .pattern = "a*?b", .path = "evil.txt");
-    mortise_test_true(slow->status == MORTISE_FAILED || slow->status == MORTISE_CANCELLED ||
-                      strstr(slow->text, "the time was over") != NULL ||
-                      strstr(slow->text, "no match") != NULL);
+    mortise_test_contains(grep_it(test, .pattern = "a*?[bc]", .path = "evil.txt")->text,
+                          "the time was over in evil.txt");
     mortise_test_cancel(test, 0);
     mortise_test_true(grep_it(test, .pattern = "x", .path = ".")->status == MORTISE_CANCELLED);
     mortise_test_error(grep_it(test, .pattern = "(*LIMIT_MATCH=4000000000)x", .path = "."),
