@@ -102,11 +102,13 @@ mortise_status files_list(struct files *files, mortise_call *call, const struct 
                         .ignored = what->ignored, .by_folders = true, .visit = visit,
                         .leave = leave, .data = &listing, .most = OF_ONE_FOLDER};
     int error = walk_run(&walk);
-    place_close(&place);
     if (error || walk.is_cancelled) {
+        status = error ? place_fail(call, &place, "list", error) : MORTISE_CANCELLED;
         text_release(&listing.out);
-        return error ? place_fail(call, &place, "list", error) : MORTISE_CANCELLED;
+    } else {
+        put_end(&listing, &walk);
+        status = text_reply(&listing.out, call);
     }
-    put_end(&listing, &walk);
-    return text_reply(&listing.out, call);
+    place_close(&place);
+    return status;
 }

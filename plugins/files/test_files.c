@@ -477,6 +477,9 @@ static void lists_a_tree(mortise_test *test)
                                         &(list_files_args){.path = "t/b.txt", .depth = 1,
                                                            .limit = 9}),
                        MORTISE_INVALID_INPUT, "not a folder");
+    mortise_test_error(mortise_test_run(test, &list_files_tool,
+                                        &(list_files_args){.path = "t/subs", .depth = 1, .limit = 9}),
+                       MORTISE_MISSING, "did you mean 't/sub'?");
 }
 
 static void searches(mortise_test *test)

@@ -140,7 +140,7 @@ class Tools(e2e.Case):
     def test_list_of_some(self):
         done = self.check(self.mortise("tools", "--tools", "g*,count?r"), 0)
         names = [line.split()[0] for line in done.out.splitlines()]
-        self.assertEqual(names, ["counter", "generate_report", "get_weather", "greet"])
+        self.assertEqual(names, ["counter", "generate_report", "get_weather", "glob", "greet", "grep"])
         self.assertEqual(self.check(self.mortise("tools", "--no-tools"), 0).out, "")
 
     def test_list_without_plugins(self):
