@@ -161,7 +161,8 @@ int beneath_open(int root, const char *path, int flags)
             return (int)fd;
         if (errno == ENOSYS)
             atomic_store(&is_missing, true);
-        else if (errno == EPERM) /* of the file, or a sandbox forbids the call: the other way tells */
+        else if (errno ==
+                 EPERM) /* of the file, or a sandbox forbids the call: the other way tells */
             break;
     }
     return open_by_names(root, path, flags);
@@ -172,11 +173,10 @@ int beneath_open(int root, const char *path, int flags)
 /* File systems whose files are the kernel, not data. */
 static bool is_kernels(int fd)
 {
-    static const uint32_t magic[] = {PROC_SUPER_MAGIC,    SYSFS_MAGIC,     DEBUGFS_MAGIC,
-                                     TRACEFS_MAGIC,       SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
-                                     CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,    BINFMTFS_MAGIC,
-                                     NSFS_MAGIC,          EFIVARFS_MAGIC,  DEVPTS_SUPER_MAGIC,
-                                     SELINUX_MAGIC,       SMACK_MAGIC,     PSTOREFS_MAGIC};
+    static const uint32_t magic[] = {
+        PROC_SUPER_MAGIC,   SYSFS_MAGIC,         DEBUGFS_MAGIC, TRACEFS_MAGIC,  SECURITYFS_MAGIC,
+        CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,  BINFMTFS_MAGIC, NSFS_MAGIC,
+        EFIVARFS_MAGIC,     DEVPTS_SUPER_MAGIC,  SELINUX_MAGIC, SMACK_MAGIC,    PSTOREFS_MAGIC};
     struct statfs status;
     if (fstatfs(fd, &status) != 0)
         return true;

@@ -61,7 +61,7 @@ static bool replace(struct draft *draft, const char *old, size_t old_length, con
     return true;
 }
 
-/* ---- errors ------------------------------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------------------------- */
 
 static mortise_status fail_edit(struct draft *draft, const char *code, struct text *why)
 {
@@ -104,7 +104,8 @@ static mortise_status fail_useless(struct draft *draft, const char *words)
     return fail_edit(draft, "files.edit", &why);
 }
 
-/* ---- one edit -------------------------------------------------------------------------------------- */
+/* ---- one edit
+ * -------------------------------------------------------------------------------------- */
 
 static mortise_status apply_texts(struct draft *draft, const struct edit *edit, const char *old,
                                   size_t old_length, const char *new, size_t new_length)
@@ -140,8 +141,8 @@ static mortise_status apply(struct draft *draft, const struct edit *edit)
         return apply_texts(draft, edit, edit->old_text, old_length, edit->new_text, new_length);
     char *old = newline_to_crlf(edit->old_text, old_length, &old_length);
     char *new = newline_to_crlf(edit->new_text, new_length, &new_length);
-    mortise_status status = old && new ? apply_texts(draft, edit, old, old_length, new, new_length)
-                                       : MORTISE_NO_MEMORY;
+    mortise_status status =
+        old && new ? apply_texts(draft, edit, old, old_length, new, new_length) : MORTISE_NO_MEMORY;
     free(old);
     free(new);
     if (status == MORTISE_OK && draft->length > FILES_MOST_BYTES)
@@ -149,7 +150,8 @@ static mortise_status apply(struct draft *draft, const struct edit *edit)
     return status;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------- */
+/* ---- all of them
+ * --------------------------------------------------------------------------------------- */
 
 static mortise_status edit_target(struct files *files, mortise_call *call, struct target *target,
                                   const struct edit *edits, size_t count)
@@ -186,7 +188,7 @@ static mortise_status edit_target(struct files *files, mortise_call *call, struc
 }
 
 mortise_status files_edit(struct files *files, mortise_call *call, const char *path,
-                        const struct edit *edits, size_t count)
+                          const struct edit *edits, size_t count)
 {
     struct place place;
     struct target target;

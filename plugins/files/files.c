@@ -6,10 +6,9 @@
 #include <string.h>
 
 #define READING (MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE)
-#define A_PATH                                                                                     \
-    "From the workspace's root, such as \"src/main.c\", or absolute within it."
+#define A_PATH  "From the workspace's root, such as \"src/main.c\", or absolute within it."
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------ */
 
 MORTISE_TOOL_WITH(read_file, (title("Read a file"), examples("{\"path\": \"src/main.c\"}",
                               "{\"path\": \"server.log\", \"offset\": 2001, \"limit\": 500}")),
@@ -25,9 +24,9 @@ MORTISE_TOOL_WITH(read_file, (title("Read a file"), examples("{\"path\": \"src/m
 
 static mortise_status read_file(mortise_call *call, const read_file_args *args)
 {
-    return files_read(mortise_state(call), call,
-                    &(struct read_request){args->path, args->offset, args->limit,
-                                           args->line_numbers});
+    return files_read(
+        mortise_state(call), call,
+        &(struct read_request){args->path, args->offset, args->limit, args->line_numbers});
 }
 
 MORTISE_TOOL_WITH(list_files, (title("List files")), READING,
@@ -42,9 +41,9 @@ MORTISE_TOOL_WITH(list_files, (title("List files")), READING,
 
 static mortise_status list_files(mortise_call *call, const list_files_args *args)
 {
-    return files_list(mortise_state(call), call,
-                    &(struct list_request){args->path, args->depth, args->limit, args->hidden,
-                                           args->ignored});
+    return files_list(
+        mortise_state(call), call,
+        &(struct list_request){args->path, args->depth, args->limit, args->hidden, args->ignored});
 }
 
 MORTISE_TOOL_WITH(glob, (title("Find files by name"), examples("{\"pattern\": \"**/*.c\"}",
@@ -65,9 +64,9 @@ MORTISE_TOOL_WITH(glob, (title("Find files by name"), examples("{\"pattern\": \"
 static mortise_status glob(mortise_call *call, const glob_args *args)
 {
     return files_find(mortise_state(call), call,
-                    &(struct find_request){args->pattern, args->path, args->limit,
-                                           strcmp(args->sort, "time") == 0, args->hidden,
-                                           args->ignored});
+                      &(struct find_request){args->pattern, args->path, args->limit,
+                                             strcmp(args->sort, "time") == 0, args->hidden,
+                                             args->ignored});
 }
 
 MORTISE_TOOL_WITH(grep, (title("Search in files"), examples(
@@ -98,25 +97,25 @@ MORTISE_TOOL_WITH(grep, (title("Search in files"), examples(
 static mortise_status grep(mortise_call *call, const grep_args *args)
 {
     return files_grep(mortise_state(call), call,
-                    &(struct grep_request){
-                        .pattern = args->pattern,
-                        .path = args->path,
-                        .filter = args->glob,
-                        .output = strcmp(args->output, "files") == 0   ? GREP_FILES
-                                  : strcmp(args->output, "count") == 0 ? GREP_COUNT
-                                                                       : GREP_CONTENT,
-                        .before = args->before,
-                        .after = args->after,
-                        .limit = args->limit,
-                        .ignore_case = args->ignore_case,
-                        .literal = args->literal,
-                        .multiline = args->multiline,
-                        .hidden = args->hidden,
-                        .ignored = args->ignored,
-                    });
+                      &(struct grep_request){
+                          .pattern = args->pattern,
+                          .path = args->path,
+                          .filter = args->glob,
+                          .output = strcmp(args->output, "files") == 0   ? GREP_FILES
+                                    : strcmp(args->output, "count") == 0 ? GREP_COUNT
+                                                                         : GREP_CONTENT,
+                          .before = args->before,
+                          .after = args->after,
+                          .limit = args->limit,
+                          .ignore_case = args->ignore_case,
+                          .literal = args->literal,
+                          .multiline = args->multiline,
+                          .hidden = args->hidden,
+                          .ignored = args->ignored,
+                      });
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------ */
 
 MORTISE_TOOL_WITH(write_file, (title("Write a file")), MORTISE_DESTRUCTIVE | MORTISE_IDEMPOTENT,
     "Write a file of the workspace with all of its content. Folders that are missing are made. A "
@@ -131,8 +130,8 @@ static mortise_status write_file(mortise_call *call, const write_file_args *args
 }
 
 MORTISE_RECORD(edit_text,
-    (string,  old_text,    "The text as it stands in the file, with its white space and without line "
-                           "numbers; with as many lines around it as it takes to occur once.",
+    (string,  old_text,    "The text as it stands in the file, with its white space and without "
+                           "line numbers; with as many lines around it as it takes to occur once.",
                            required),
     (string,  new_text,    "What to put in its place; empty to delete it.", required),
     (boolean, replace_all, "Replace it wherever it occurs."));
@@ -157,7 +156,8 @@ static mortise_status edit_file(mortise_call *call, const edit_file_args *args)
     return files_edit(mortise_state(call), call, args->path, edits, args->edits.count);
 }
 
-/* ---- the plugin ------------------------------------------------------------------------------------ */
+/* ---- the plugin
+ * ------------------------------------------------------------------------------------ */
 
 static void files_close(void *state)
 {

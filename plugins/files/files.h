@@ -13,10 +13,10 @@
 #include "seen.h"
 
 enum {
-    FILES_ROOTS      = 16,               /* further roots */
+    FILES_ROOTS = 16,                    /* further roots */
     FILES_MOST_BYTES = 16 * 1024 * 1024, /* of a file that is edited, or read as a whole */
-    FILES_MOST_TEXT  = 48 * 1024,        /* of a result: the host keeps 64 KiB */
-    FILES_MOST_LINE  = 2000,             /* of a line that is shown */
+    FILES_MOST_TEXT = 48 * 1024,         /* of a result: the host keeps 64 KiB */
+    FILES_MOST_LINE = 2000,              /* of a line that is shown */
 };
 
 struct files {
@@ -36,14 +36,14 @@ struct read_request {
 mortise_status files_read(struct files *files, mortise_call *call, const struct read_request *what);
 
 mortise_status files_write(struct files *files, mortise_call *call, const char *path,
-                         const char *content);
+                           const char *content);
 
 struct edit {
     const char *old_text, *new_text;
     bool replace_all;
 };
 mortise_status files_edit(struct files *files, mortise_call *call, const char *path,
-                        const struct edit *edits, size_t count);
+                          const struct edit *edits, size_t count);
 
 struct list_request {
     const char *path;

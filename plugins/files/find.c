@@ -99,9 +99,12 @@ static mortise_status reply(struct search *search, const struct walk *walk)
 
 static mortise_status run(struct search *search)
 {
-    struct walk walk = {.call = search->call, .place = search->place,
-                        .hidden = search->what->hidden, .ignored = search->what->ignored,
-                        .visit = visit, .data = search};
+    struct walk walk = {.call = search->call,
+                        .place = search->place,
+                        .hidden = search->what->hidden,
+                        .ignored = search->what->ignored,
+                        .visit = visit,
+                        .data = search};
     int error = walk_run(&walk);
     if (search->failed)
         return MORTISE_NO_MEMORY;

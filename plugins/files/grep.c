@@ -15,10 +15,10 @@
 #include "wildcard.h"
 
 enum {
-    FILE_BYTES     = 64 * 1024 * 1024, /* of a file that is searched */
-    LINE_BYTES     = 400,              /* of a line that is shown */
-    TIME_MS        = 60 * 1000,
-    ROOM_MS        = 500, /* that are left for the answer, of a call that has a limit of its own */
+    FILE_BYTES = 64 * 1024 * 1024, /* of a file that is searched */
+    LINE_BYTES = 400,              /* of a line that is shown */
+    TIME_MS = 60 * 1000,
+    ROOM_MS = 500, /* that are left for the answer, of a call that has a limit of its own */
 };
 
 struct search {
@@ -28,11 +28,11 @@ struct search {
     struct regex *regex;
     struct wildcards filter; /* empty: every file */
     struct text out;
-    int64_t shown;           /* matching lines, or files */
+    int64_t shown; /* matching lines, or files */
     size_t files, matches, with_matches, binary, large, unreadable;
     bool is_full, is_first_hit;
-    enum regex_end end;      /* why it stopped early */
-    struct text end_path;    /* where */
+    enum regex_end end;   /* why it stopped early */
+    struct text end_path; /* where */
 };
 
 /* ---- one file ------------------------------------------------------------------------------- */
@@ -41,10 +41,10 @@ struct search {
 struct page {
     const char *path, *data;
     size_t length;
-    size_t line_at;      /* where the line begins whose number is … */
+    size_t line_at; /* where the line begins whose number is … */
     int64_t number;
-    int64_t last_shown;  /* the last line that was put out; 0: none */
-    size_t last_end;     /* where the line after it begins */
+    int64_t last_shown; /* the last line that was put out; 0: none */
+    size_t last_end;    /* where the line after it begins */
     size_t count;
 };
 
@@ -252,7 +252,8 @@ static enum walk_next visit(void *data, const struct walk_entry *entry)
     return go_on ? WALK_ON : WALK_STOP;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------------ */
+/* ---- the answer
+ * ------------------------------------------------------------------------------------ */
 
 static void put_notes(struct search *search, const struct walk *walk)
 {
@@ -260,8 +261,9 @@ static void put_notes(struct search *search, const struct walk *walk)
     if (!search->matches)
         text_printf(out, "[no match in %zu files]\n", search->files);
     else if (search->is_full)
-        text_printf(out, "[stopped after %" PRId64 " %s: there are more; narrow the pattern, the "
-                         "path or glob, or raise limit]\n",
+        text_printf(out,
+                    "[stopped after %" PRId64 " %s: there are more; narrow the pattern, the "
+                    "path or glob, or raise limit]\n",
                     search->shown,
                     search->what->output == GREP_CONTENT ? "matching lines" : "files");
     else
@@ -301,9 +303,12 @@ static mortise_status answer(struct search *search, const struct walk *walk)
 static mortise_status run(struct search *search)
 {
     struct stat status;
-    struct walk walk = {.call = search->call, .place = search->place,
-                        .hidden = search->what->hidden, .ignored = search->what->ignored,
-                        .visit = visit, .data = search};
+    struct walk walk = {.call = search->call,
+                        .place = search->place,
+                        .hidden = search->what->hidden,
+                        .ignored = search->what->ignored,
+                        .visit = visit,
+                        .data = search};
     int fd = beneath_open_regular(search->place->root, search->place->path, &status);
     int error = fd < 0 ? errno : 0;
     if (fd >= 0) {
@@ -312,8 +317,7 @@ static mortise_status run(struct search *search)
     } else if (error == EISDIR) {
         error = walk_run(&walk);
     }
-    return error ? place_fail(search->call, search->place, "search", error)
-                 : answer(search, &walk);
+    return error ? place_fail(search->call, search->place, "search", error) : answer(search, &walk);
 }
 
 static mortise_status compile(struct search *search)
@@ -328,9 +332,8 @@ static mortise_status compile(struct search *search)
                    : left_ms > 2 * ROOM_MS                    ? left_ms - ROOM_MS
                                                               : left_ms / 2,
     };
-    const char *wrong = search->what->filter
-                            ? wildcards_init(&search->filter, search->what->filter)
-                            : NULL;
+    const char *wrong =
+        search->what->filter ? wildcards_init(&search->filter, search->what->filter) : NULL;
     if (wrong)
         return mortise_fail_as(search->call, MORTISE_INVALID_INPUT, "files.pattern",
                                "'glob' cannot be used: %s", wrong);

@@ -2,8 +2,8 @@
  * ignore - the rules of .gitignore files, one set per folder, from the root down.
  *
  * As git has them: later rules win over earlier ones and those of a folder over those above it,
- * "!" takes back, a slash in front or within ties a rule to its folder, one at the end means folders
- * only, ** stands for any folders.  What lies in an ignored folder is ignored.  Beside them
+ * "!" takes back, a slash in front or within ties a rule to its folder, one at the end means
+ * folders only, ** stands for any folders.  What lies in an ignored folder is ignored.  Beside them
  * .git/info/exclude of the root is read; rules outside of the root, and those of the user's own
  * configuration of git, are not.
  */
@@ -18,7 +18,7 @@ struct ignore_rule;
 /* The rules of one folder; the sets of the folders above are linked. */
 struct ignore {
     const struct ignore *above; /* or NULL */
-    size_t below;               /* bytes of a path, from the root, that are this folder's and its / */
+    size_t below; /* bytes of a path, from the root, that are this folder's and its / */
     struct ignore_rule *rules;
     size_t count;
 };

@@ -85,9 +85,9 @@ static void put_end(struct listing *listing, const struct walk *walk)
     if (walk->is_cut)
         text_puts(out, "; the folder is too large or too deep to be listed as a whole");
     if (!listing->shown)
-        text_printf(out, "%s", walk->hidden && walk->ignored
-                                   ? "; the folder is empty"
-                                   : "; hidden or ignored ones may be there");
+        text_printf(out, "%s",
+                    walk->hidden && walk->ignored ? "; the folder is empty"
+                                                  : "; hidden or ignored ones may be there");
     text_puts(out, "]\n");
 }
 
@@ -98,9 +98,15 @@ mortise_status files_list(struct files *files, mortise_call *call, const struct 
     mortise_status status = place_open(files, call, what->path, &place);
     if (status != MORTISE_OK)
         return status;
-    struct walk walk = {.call = call, .place = &place, .hidden = what->hidden,
-                        .ignored = what->ignored, .by_folders = true, .visit = visit,
-                        .leave = leave, .data = &listing, .most = OF_ONE_FOLDER};
+    struct walk walk = {.call = call,
+                        .place = &place,
+                        .hidden = what->hidden,
+                        .ignored = what->ignored,
+                        .by_folders = true,
+                        .visit = visit,
+                        .leave = leave,
+                        .data = &listing,
+                        .most = OF_ONE_FOLDER};
     int error = walk_run(&walk);
     if (error || walk.is_cancelled) {
         status = error ? place_fail(call, &place, "list", error) : MORTISE_CANCELLED;

@@ -6,8 +6,8 @@
 
 enum {
     WINDOW_MOST = 200, /* lines of the old text that are compared */
-    SHOW_LINES  = 20,
-    SHOW_BYTES  = 200,
+    SHOW_LINES = 20,
+    SHOW_BYTES = 200,
 };
 
 struct line {
@@ -128,7 +128,8 @@ static bool describe_space(struct text *out, const char *data, const char *end,
     struct line line;
     for (uint64_t number = 1; count && at < end; number++) {
         if (window_is_like(at, end, old, count)) {
-            text_printf(out, "; lines %" PRIu64 "-%" PRIu64
+            text_printf(out,
+                        "; lines %" PRIu64 "-%" PRIu64
                         " differ from it only in white space (tabs, spaces, ends of lines). They "
                         "are, behind their numbers:",
                         number, number + count - 1);

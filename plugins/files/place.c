@@ -164,7 +164,7 @@ const char *place_session(mortise_call *call)
     return session ? session : "";
 }
 
-/* ---- names that were perhaps meant ------------------------------------------------------------ */
+/* ---- names that were perhaps meant -------------------------------------------------------- */
 
 /* How many characters differ between two short names, at most 9. */
 static size_t distance(const char *a, const char *b)
@@ -226,16 +226,15 @@ static void suggest(const struct place *place, struct text *text)
         closedir(open_folder);
 }
 
-/* ---- errors ------------------------------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------------------------- */
 
 static mortise_status fail_missing(mortise_call *call, const struct place *place)
 {
     struct text text = TEXT_INIT;
     suggest(place, &text);
-    mortise_status status =
-        mortise_fail_as(call, MORTISE_MISSING, "files.missing",
-                        "'%s' is not there%s; glob or list_files tell what is", place->shown,
-                        text.data ? text.data : "");
+    mortise_status status = mortise_fail_as(call, MORTISE_MISSING, "files.missing",
+                                            "'%s' is not there%s; glob or list_files tell what is",
+                                            place->shown, text.data ? text.data : "");
     text_release(&text);
     return status;
 }

@@ -16,11 +16,12 @@
 struct place {
     int root;            /* descriptor of the root; for place_close() */
     char path[PATH_MAX]; /* below it; "." is the root itself */
-    char shown[2 * PATH_MAX + 2]; /* as the model may say it: relative in the workspace, else absolute */
+    char shown[2 * PATH_MAX +
+               2]; /* as the model may say it: relative in the workspace, else absolute */
     char absolute[2 * PATH_MAX + 2];
-    size_t root_length;  /* of `absolute`: the root, with a slash; 0: the workspace, which is not
-                          * shown */
-    bool names_folder;   /* it was written with a / at its end */
+    size_t root_length; /* of `absolute`: the root, with a slash; 0: the workspace, which is not
+                         * shown */
+    bool names_folder;  /* it was written with a / at its end */
 };
 
 /* Where `said` is.  MORTISE_OK, and place_close() is due; or a failure that has been told. */

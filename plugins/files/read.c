@@ -74,7 +74,7 @@ static int64_t put_text(struct lines *lines, const char *data, size_t length)
     return lines->line - 1;
 }
 
-/* ---- a file that is too large to be kept in memory --------------------------------------------- */
+/* ---- a file that is too large to be kept in memory ---------------------------------------- */
 
 /* Reads until the wanted lines are there; 0 or an errno.  A line that is longer than the buffer is
  * cut into several. */
@@ -148,9 +148,8 @@ static mortise_status fail_offset(mortise_call *call, const struct place *place,
                            total, offset);
 }
 
-static mortise_status reply_text(struct files *files, mortise_call *call,
-                                 const struct place *place, const struct read_request *what,
-                                 const char *data, size_t length)
+static mortise_status reply_text(struct files *files, mortise_call *call, const struct place *place,
+                                 const struct read_request *what, const char *data, size_t length)
 {
     struct lines lines = {.what = what, .line = 1};
     int64_t total = put_text(&lines, data, length);

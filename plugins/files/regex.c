@@ -9,10 +9,10 @@
 #include <pcre2.h>
 
 enum {
-    PATTERN_BYTES  = 8192,
-    MATCH_LIMIT    = 1000000, /* from one place; about 20 ms */
-    HEAP_KIB       = 64 * 1024,
-    JIT_STACK      = 1024 * 1024,
+    PATTERN_BYTES = 8192,
+    MATCH_LIMIT = 1000000, /* from one place; about 20 ms */
+    HEAP_KIB = 64 * 1024,
+    JIT_STACK = 1024 * 1024,
     TICKS_PER_LOOK = 64, /* reading the clock costs as much as a few matches */
 };
 /* Makes PCRE2 call back before each place where a match could begin; and verbs that would change
@@ -82,8 +82,8 @@ static bool compile(struct regex *regex, const char *pattern, const struct regex
         snprintf(why, size, "out of memory");
         return false;
     }
-    regex->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, flags, &code, &offset,
-                                NULL);
+    regex->code =
+        pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, flags, &code, &offset, NULL);
     if (!regex->code) {
         char reason[160] = "";
         size_t in_front = strlen(PREFIX);
@@ -95,8 +95,8 @@ static bool compile(struct regex *regex, const char *pattern, const struct regex
     return regex->code != NULL;
 }
 
-struct regex *regex_new(mortise_call *call, const char *pattern, const struct regex_options *options,
-                        char *why, size_t size)
+struct regex *regex_new(mortise_call *call, const char *pattern,
+                        const struct regex_options *options, char *why, size_t size)
 {
     struct regex *regex = calloc(1, sizeof(*regex));
     snprintf(why, size, "out of memory");
@@ -135,8 +135,8 @@ void regex_free(struct regex *regex)
 enum regex_end regex_find(struct regex *regex, const char *data, size_t length, size_t at,
                           size_t *from, size_t *to)
 {
-    int code = pcre2_match(regex->code, (PCRE2_SPTR)data, length, at, 0,
-                           regex->data, regex->context);
+    int code =
+        pcre2_match(regex->code, (PCRE2_SPTR)data, length, at, 0, regex->data, regex->context);
     if (code >= 0) {
         const size_t *ends = pcre2_get_ovector_pointer(regex->data);
         *from = ends[0] < ends[1] ? ends[0] : ends[1]; /* \K may turn them round */

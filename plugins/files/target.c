@@ -45,7 +45,7 @@ static bool has_control(const char *name)
     return false;
 }
 
-/* ---- its folder --------------------------------------------------------------------------------- */
+/* ---- its folder --------------------------------------------------------------------------- */
 
 /* Opens the folder `path`, and makes it in `above` if it is missing; -1 with errno. */
 static int open_or_make(const struct target *target, int above, const char *path, bool make,
@@ -86,7 +86,7 @@ static int open_folder(struct target *target, bool make)
     return fd;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static mortise_status load(mortise_call *call, struct target *target)
 {
@@ -153,7 +153,8 @@ void target_close(struct target *target)
     target->data = NULL;
 }
 
-/* ---- what was read -------------------------------------------------------------------------------- */
+/* ---- what was read
+ * -------------------------------------------------------------------------------- */
 
 uint64_t target_lines(const char *data, size_t length)
 {
@@ -190,7 +191,7 @@ mortise_status target_check_seen(struct files *files, mortise_call *call,
                            shown);
 }
 
-/* ---- saving ------------------------------------------------------------------------------------- */
+/* ---- saving ------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const char *data, size_t length)
 {
@@ -234,8 +235,7 @@ static int keep_mode(const struct target *target, int fd)
     bool is_other = made.st_uid != target->status.st_uid || made.st_gid != target->status.st_gid;
     mode_t mode = target->status.st_mode & 0777;
     if (is_other && fchown(fd, target->status.st_uid, target->status.st_gid) != 0 &&
-        made.st_gid != target->status.st_gid &&
-        fchown(fd, (uid_t)-1, target->status.st_gid) != 0)
+        made.st_gid != target->status.st_gid && fchown(fd, (uid_t)-1, target->status.st_gid) != 0)
         mode = (mode & 0707) | ((mode & 0007) << 3); /* another group has no more than others */
     return fchmod(fd, mode) == 0 ? 0 : errno;
 }
@@ -295,7 +295,7 @@ mortise_status target_save(struct files *files, mortise_call *call, const struct
     if (error)
         return place_fail(call, target->place, "write", error);
     uint64_t lines = target_lines(data, length);
-    seen_note(&files->seen, place_session(call), target->place->absolute,
-              content_of(data, length), lines > 0, lines, lines);
+    seen_note(&files->seen, place_session(call), target->place->absolute, content_of(data, length),
+              lines > 0, lines, lines);
     return MORTISE_OK;
 }

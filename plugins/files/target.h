@@ -17,8 +17,8 @@ struct target {
     int folder;
     char name[NAME_MAX + 1];
     bool exists;
-    struct stat status;  /* if it exists: … */
-    char *data;          /* … what it holds; for target_close() */
+    struct stat status; /* if it exists: … */
+    char *data;         /* … what it holds; for target_close() */
     size_t length;
     size_t folders_made;
 };

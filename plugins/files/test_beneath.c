@@ -1,5 +1,5 @@
-/* No path, no link and no race leads a tool of this plugin out of the workspace: with openat2, where
- * the kernel lacks it, and where a sandbox forbids it. */
+/* No path, no link and no race leads a tool of this plugin out of the workspace: with openat2,
+ * where the kernel lacks it, and where a sandbox forbids it. */
 #include <mortise/test.h>
 
 #include "beneath.h"
@@ -30,7 +30,7 @@
 
 static char base[32], workspace[64], outside[64];
 
-/* ---- the world --------------------------------------------------------------------------------- */
+/* ---- the world ---------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
 {
@@ -148,7 +148,7 @@ static bool is_untouched(void)
            count_entries(outside) == 4;
 }
 
-/* ---- the tools ---------------------------------------------------------------------------------- */
+/* ---- the tools ---------------------------------------------------------------------------- */
 
 enum { READ, GREP, LIST, GLOB, WRITE, EDIT, TOOLS };
 
@@ -161,16 +161,25 @@ static const mortise_test_result *use(mortise_test *test, int tool, const char *
                                 &(read_file_args){.path = path, .offset = 1, .limit = 100});
     case GREP:
         return mortise_test_run(test, &grep_tool,
-                                &(grep_args){.pattern = ".", .path = path, .output = "content",
-                                             .limit = 100, .hidden = true, .ignored = true});
+                                &(grep_args){.pattern = ".",
+                                             .path = path,
+                                             .output = "content",
+                                             .limit = 100,
+                                             .hidden = true,
+                                             .ignored = true});
     case LIST:
-        return mortise_test_run(test, &list_files_tool,
-                                &(list_files_args){.path = path, .depth = 9, .limit = 1000,
-                                                   .hidden = true, .ignored = true});
+        return mortise_test_run(
+            test, &list_files_tool,
+            &(list_files_args){
+                .path = path, .depth = 9, .limit = 1000, .hidden = true, .ignored = true});
     case GLOB:
         return mortise_test_run(test, &glob_tool,
-                                &(glob_args){.pattern = "**", .path = path, .sort = "time",
-                                             .limit = 1000, .hidden = true, .ignored = true});
+                                &(glob_args){.pattern = "**",
+                                             .path = path,
+                                             .sort = "time",
+                                             .limit = 1000,
+                                             .hidden = true,
+                                             .ignored = true});
     case WRITE:
         return mortise_test_run(test, &write_file_tool,
                                 &(write_file_args){.path = path, .content = "written\n"});
@@ -196,8 +205,8 @@ static bool leaks(const mortise_test_result *result)
            strstr(result->message, "CONTENTS") || strstr(result->message, WITNESS);
 }
 
-/* Every tool with the path, which leads out: no one reads or writes there; those that work on a file
- * or folder that exists fail. */
+/* Every tool with the path, which leads out: no one reads or writes there; those that work on a
+ * file or folder that exists fail. */
 static void check_denied(mortise_test *test, const char *said)
 {
     char path[16384]; /* in() uses its buffers again */
@@ -205,8 +214,8 @@ static void check_denied(mortise_test *test, const char *said)
     for (int tool = 0; tool < TOOLS; tool++) {
         pretend_read(test, path);
         const mortise_test_result *result = use(test, tool, path);
-        bool is_good = !leaks(result) && is_untouched() &&
-                       (tool == WRITE || result->status == MORTISE_FAILED);
+        bool is_good =
+            !leaks(result) && is_untouched() && (tool == WRITE || result->status == MORTISE_FAILED);
         if (!is_good)
             fprintf(stderr, "tool %d, path '%.200s': %s%s\n", tool, path, result->text,
                     result->message);
@@ -222,22 +231,66 @@ static void check_denied(mortise_test *test, const char *said)
         mortise_test_true(!leaks(use(test, tool, folder)));
 }
 
-/* ---- ways out ------------------------------------------------------------------------------------ */
+/* ---- ways out
+ * ------------------------------------------------------------------------------------ */
 
 static void no_path_leads_out(mortise_test *test)
 {
     static const char *const paths[] = {
-        "../outside/secret.txt", "a/../../outside/secret.txt", "a/b/../../../outside/secret.txt",
-        "./../outside/secret.txt", "..//outside//secret.txt", "a/./.././../outside/secret.txt",
-        "/../outside/secret.txt", "/etc/passwd", "/etc/../etc/passwd", "//etc/passwd", "..", "../..",
-        "link_abs", "link_rel", "dir_abs/secret.txt", "dir_rel/secret.txt", "dir_abs", "dir_rel",
-        "chain1", "a/chain3", "a/mid/secret.txt", "a/mid", "a/up/outside/secret.txt", "a/up",
-        "dots/outside/secret.txt", "dots", "dots/workspace/x.txt", "top/etc/passwd", "top",
-        "/proc/self/root/etc/passwd", "proc_root/etc/passwd", "proc_cwd/../etc/passwd/..", "proc_fd",
-        "loop", "loop_a", "loop_a/x", "many0", "inside_out", "inside_out2", "self/x.txt",
-        "self/../outside/secret.txt", "round", "null", "pipe", "socket", "/dev/zero", "~/x", "~",
-        "file:///etc/passwd", "..\\outside\\secret.txt", "%2e%2e/outside/secret.txt",
-        "x\n/../../outside/secret.txt", "a/mid/../secret.txt", "dangling",
+        "../outside/secret.txt",
+        "a/../../outside/secret.txt",
+        "a/b/../../../outside/secret.txt",
+        "./../outside/secret.txt",
+        "..//outside//secret.txt",
+        "a/./.././../outside/secret.txt",
+        "/../outside/secret.txt",
+        "/etc/passwd",
+        "/etc/../etc/passwd",
+        "//etc/passwd",
+        "..",
+        "../..",
+        "link_abs",
+        "link_rel",
+        "dir_abs/secret.txt",
+        "dir_rel/secret.txt",
+        "dir_abs",
+        "dir_rel",
+        "chain1",
+        "a/chain3",
+        "a/mid/secret.txt",
+        "a/mid",
+        "a/up/outside/secret.txt",
+        "a/up",
+        "dots/outside/secret.txt",
+        "dots",
+        "dots/workspace/x.txt",
+        "top/etc/passwd",
+        "top",
+        "/proc/self/root/etc/passwd",
+        "proc_root/etc/passwd",
+        "proc_cwd/../etc/passwd/..",
+        "proc_fd",
+        "loop",
+        "loop_a",
+        "loop_a/x",
+        "many0",
+        "inside_out",
+        "inside_out2",
+        "self/x.txt",
+        "self/../outside/secret.txt",
+        "round",
+        "null",
+        "pipe",
+        "socket",
+        "/dev/zero",
+        "~/x",
+        "~",
+        "file:///etc/passwd",
+        "..\\outside\\secret.txt",
+        "%2e%2e/outside/secret.txt",
+        "x\n/../../outside/secret.txt",
+        "a/mid/../secret.txt",
+        "dangling",
     };
     char path[8192];
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
@@ -313,7 +366,8 @@ static void the_whole_tree_shows_nothing_of_the_outside(mortise_test *test)
     mortise_test_true(!leaks(use(test, GREP, workspace)));
 }
 
-/* ---- races ----------------------------------------------------------------------------------------- */
+/* ---- races
+ * ----------------------------------------------------------------------------------------- */
 
 struct swapper {
     const char *one, *other; /* in the workspace */
@@ -376,7 +430,8 @@ static void no_race_leads_out(mortise_test *test)
     race(test, "file", "file_link", "file", NULL);
 }
 
-/* ---- all of it, in three kinds of process ------------------------------------------------------------- */
+/* ---- all of it, in three kinds of process
+ * ------------------------------------------------------------- */
 
 static int everything(void)
 {

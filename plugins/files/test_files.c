@@ -11,7 +11,7 @@
 
 static char workspace[64];
 
-/* ---- what the tests need ---------------------------------------------------------------------- */
+/* ---- what the tests need ------------------------------------------------------------------ */
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
 {
@@ -117,7 +117,7 @@ static const mortise_test_result *grep_with(mortise_test *test, grep_args args)
 }
 #define grep_it(test, ...) grep_with(test, (grep_args){__VA_ARGS__})
 
-/* ---- which tools there are --------------------------------------------------------------------- */
+/* ---- which tools there are ---------------------------------------------------------------- */
 
 static void nothing_writes_unless_it_is_switched_on(void)
 {
@@ -135,20 +135,22 @@ static void nothing_writes_unless_it_is_switched_on(void)
     mortise_test_refused("{\"roots\":[\"/nonexistent/folder\"]}", "not there");
 }
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------ */
 
 static void reads_lines(mortise_test *test)
 {
     put("a.txt", "one\ntwo\nthree\n");
     mortise_test_text(read_it(test, "a.txt"), "one\ntwo\nthree\n");
     mortise_test_text(read_it(test, in_workspace("./b/../a.txt")), "one\ntwo\nthree\n");
-    mortise_test_text(mortise_test_run(test, &read_file_tool,
-                                       &(read_file_args){.path = "a.txt", .offset = 2, .limit = 1,
-                                                         .line_numbers = true}),
-                      "     2\ttwo\n[lines 2-2 of 3; go on with offset 3]\n");
-    mortise_test_error(mortise_test_run(test, &read_file_tool,
-                                        &(read_file_args){.path = "a.txt", .offset = 9, .limit = 1}),
-                       MORTISE_INVALID_INPUT, "has 3 lines: there is no line 9");
+    mortise_test_text(
+        mortise_test_run(
+            test, &read_file_tool,
+            &(read_file_args){.path = "a.txt", .offset = 2, .limit = 1, .line_numbers = true}),
+        "     2\ttwo\n[lines 2-2 of 3; go on with offset 3]\n");
+    mortise_test_error(
+        mortise_test_run(test, &read_file_tool,
+                         &(read_file_args){.path = "a.txt", .offset = 9, .limit = 1}),
+        MORTISE_INVALID_INPUT, "has 3 lines: there is no line 9");
     put("crlf.txt", "one\r\ntwo");
     mortise_test_text(read_it(test, "crlf.txt"),
                       "one\ntwo\n[lines end with CRLF, which edit_file and write_file keep]\n"
@@ -193,10 +195,11 @@ static void cuts_what_is_long(mortise_test *test)
     for (int i = 1; i <= 2000000; i++)
         fprintf(out, "line %d\n", i);
     fclose(out);
-    const mortise_test_result *huge = mortise_test_run(
-        test, &read_file_tool,
-        &(read_file_args){.path = "huge.log", .offset = 1900000, .limit = 2});
-    mortise_test_contains(huge->text, "line 1900000\nline 1900001\n[lines 1900000-1900001 of a file");
+    const mortise_test_result *huge =
+        mortise_test_run(test, &read_file_tool,
+                         &(read_file_args){.path = "huge.log", .offset = 1900000, .limit = 2});
+    mortise_test_contains(huge->text,
+                          "line 1900000\nline 1900001\n[lines 1900000-1900001 of a file");
     mortise_test_error(edit_it(test, "huge.log", "line 1\n", "x"), MORTISE_INVALID_INPUT,
                        "too large");
 }
@@ -217,7 +220,7 @@ static void shows_pictures_and_tells_binaries(mortise_test *test)
     mortise_test_contains(read_it(test, "x.bin")->text, "application/octet-stream");
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing ------------------------------------------------------------------------------ */
 
 static void writes_new_files(mortise_test *test)
 {
@@ -295,16 +298,20 @@ static void leaves_nothing_behind(mortise_test *test)
 {
     mortise_test_run(test, &list_files_tool,
                      &(list_files_args){.path = ".", .depth = 9, .limit = 5000, .hidden = true});
-    mortise_test_text(glob_it(test, "**/.mortise-*", "name"),
-                      "[no file matches; hidden and ignored ones were left out (hidden, ignored)]\n");
+    mortise_test_text(
+        glob_it(test, "**/.mortise-*", "name"),
+        "[no file matches; hidden and ignored ones were left out (hidden, ignored)]\n");
     mortise_test_text(mortise_test_run(test, &glob_tool,
-                                       &(glob_args){.pattern = ".mortise-*", .path = ".",
-                                                    .sort = "name", .limit = 9, .hidden = true,
+                                       &(glob_args){.pattern = ".mortise-*",
+                                                    .path = ".",
+                                                    .sort = "name",
+                                                    .limit = 9,
+                                                    .hidden = true,
                                                     .ignored = true}),
                       "[no file matches]\n");
 }
 
-/* ---- editing ------------------------------------------------------------------------------------ */
+/* ---- editing ------------------------------------------------------------------------------ */
 
 static void edits_exactly(mortise_test *test)
 {
@@ -380,7 +387,8 @@ static void tells_what_is_near(mortise_test *test)
                        "has no line end");
 }
 
-/* ---- finding ------------------------------------------------------------------------------------- */
+/* ---- finding
+ * ------------------------------------------------------------------------------------- */
 
 static void matches_patterns(void)
 {
@@ -388,16 +396,36 @@ static void matches_patterns(void)
         const char *pattern, *path;
         bool matches;
     } cases[] = {
-        {"*.c", "a.c", true},           {"*.c", "x/y/a.c", true},     {"*.c", "a.cc", false},
-        {"src/*.c", "src/a.c", true},   {"src/*.c", "src/x/a.c", false},
-        {"src/**/*.c", "src/a.c", true}, {"src/**/*.c", "src/x/y/a.c", true},
-        {"**/a", "a", true},            {"**", "x/y", true},          {"x/**", "x/y/z", true},
-        {"x/**", "x", false},           {"a?c", "a\xc3\xa9" "c", true}, {"[a-c]x", "bx", true},
-        {"[!a-c]x", "bx", false},       {"[]x]", "]", true},          {"a[", "a[", true},
-        {"\\*", "*", true},             {"\\*", "x", false},          {"{a,b}.{c,d}", "b.c", true},
-        {"{a,b{1,2}}", "b2", true},     {"{a,b", "{a,b", true},       {"/top", "top", true},
-        {"/top", "x/top", false},       {"a*b*c", "aXbYbZc", true},   {"./src/*", "src/a", true},
-        {"**/x/**/y", "a/x/b/x/c/y", true}, {"x/*/y", "x/y", false},
+        {"*.c", "a.c", true},
+        {"*.c", "x/y/a.c", true},
+        {"*.c", "a.cc", false},
+        {"src/*.c", "src/a.c", true},
+        {"src/*.c", "src/x/a.c", false},
+        {"src/**/*.c", "src/a.c", true},
+        {"src/**/*.c", "src/x/y/a.c", true},
+        {"**/a", "a", true},
+        {"**", "x/y", true},
+        {"x/**", "x/y/z", true},
+        {"x/**", "x", false},
+        {"a?c",
+         "a\xc3\xa9"
+         "c",
+         true},
+        {"[a-c]x", "bx", true},
+        {"[!a-c]x", "bx", false},
+        {"[]x]", "]", true},
+        {"a[", "a[", true},
+        {"\\*", "*", true},
+        {"\\*", "x", false},
+        {"{a,b}.{c,d}", "b.c", true},
+        {"{a,b{1,2}}", "b2", true},
+        {"{a,b", "{a,b", true},
+        {"/top", "top", true},
+        {"/top", "x/top", false},
+        {"a*b*c", "aXbYbZc", true},
+        {"./src/*", "src/a", true},
+        {"**/x/**/y", "a/x/b/x/c/y", true},
+        {"x/*/y", "x/y", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct wildcards wildcards;
@@ -407,8 +435,9 @@ static void matches_patterns(void)
         wildcards_release(&wildcards);
     }
     struct wildcards wildcards;
-    mortise_test_contains(wildcards_init(&wildcards, "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"),
-                          "too many patterns");
+    mortise_test_contains(
+        wildcards_init(&wildcards, "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"),
+        "too many patterns");
     char evil[2001] = "", name[256] = "";
     for (int i = 0; i < 200; i++)
         strcat(evil, "*a");
@@ -429,10 +458,10 @@ static void finds_files(mortise_test *test)
     const struct timespec times[2] = {{.tv_sec = 4000000000}, {.tv_sec = 4000000000}};
     utimensat(AT_FDCWD, in_workspace("g/b.c"), times, 0);
     mortise_test_true(strncmp(glob_it(test, "g/*.c", "time")->text, "g/b.c\n", 6) == 0);
-    mortise_test_text(mortise_test_run(test, &glob_tool,
-                                       &(glob_args){.pattern = "*.c", .path = "g", .sort = "name",
-                                                    .limit = 2}),
-                      "g/a.c\ng/b.c\n[2 of 4 files; narrow the pattern or raise limit]\n");
+    mortise_test_text(
+        mortise_test_run(test, &glob_tool,
+                         &(glob_args){.pattern = "*.c", .path = "g", .sort = "name", .limit = 2}),
+        "g/a.c\ng/b.c\n[2 of 4 files; narrow the pattern or raise limit]\n");
     mortise_test_error(glob_it(test, "", "name"), MORTISE_INVALID_INPUT, "it is empty");
 }
 
@@ -449,10 +478,9 @@ static void respects_gitignore(mortise_test *test)
     mortise_test_text(glob_it(test, "i/**", "name"), seen);
     mortise_test_text(grep_it(test, .pattern = "needle", .path = "i/sub", .output = "files"),
                       "i/sub/b.o\ni/sub/build\n[2 matches in 2 of 2 files]\n");
-    const mortise_test_result *all =
-        mortise_test_run(test, &glob_tool,
-                         &(glob_args){.pattern = "i/**", .path = ".", .sort = "name", .limit = 99,
-                                      .ignored = true});
+    const mortise_test_result *all = mortise_test_run(
+        test, &glob_tool,
+        &(glob_args){.pattern = "i/**", .path = ".", .sort = "name", .limit = 99, .ignored = true});
     mortise_test_contains(all->text, "i/build/x\n");
     mortise_test_contains(all->text, "i/sub/secret\n");
 }
@@ -473,13 +501,14 @@ static void lists_a_tree(mortise_test *test)
                                            &(list_files_args){.path = "t", .depth = 2, .limit = 2})
                               ->text,
                           "there are more");
-    mortise_test_error(mortise_test_run(test, &list_files_tool,
-                                        &(list_files_args){.path = "t/b.txt", .depth = 1,
-                                                           .limit = 9}),
-                       MORTISE_INVALID_INPUT, "not a folder");
-    mortise_test_error(mortise_test_run(test, &list_files_tool,
-                                        &(list_files_args){.path = "t/subs", .depth = 1, .limit = 9}),
-                       MORTISE_MISSING, "did you mean 't/sub'?");
+    mortise_test_error(
+        mortise_test_run(test, &list_files_tool,
+                         &(list_files_args){.path = "t/b.txt", .depth = 1, .limit = 9}),
+        MORTISE_INVALID_INPUT, "not a folder");
+    mortise_test_error(
+        mortise_test_run(test, &list_files_tool,
+                         &(list_files_args){.path = "t/subs", .depth = 1, .limit = 9}),
+        MORTISE_MISSING, "did you mean 't/sub'?");
 }
 
 static void searches(mortise_test *test)
@@ -490,9 +519,9 @@ static void searches(mortise_test *test)
     mortise_test_text(grep_it(test, .pattern = "^beta \\d$", .path = "s"),
                       "s/a.txt:2:beta 1\ns/a.txt:4:beta 2\n[2 matches in 1 of 2 files]\n"
                       "[1 binary files were left out]\n");
-    mortise_test_text(grep_it(test, .pattern = "beta$", .path = "s", .glob = "*.{md,rst}",
-                              .ignore_case = true),
-                      "s/b.md:1:Beta\n[1 match in 1 of 1 files]\n");
+    mortise_test_text(
+        grep_it(test, .pattern = "beta$", .path = "s", .glob = "*.{md,rst}", .ignore_case = true),
+        "s/b.md:1:Beta\n[1 match in 1 of 1 files]\n");
     mortise_test_text(grep_it(test, .pattern = "gamma", .path = "s/a.txt", .before = 1, .after = 1),
                       "s/a.txt-2-beta 1\ns/a.txt:3:gamma\ns/a.txt-4-beta 2\n"
                       "[1 match in 1 of 1 files]\n");
@@ -538,7 +567,8 @@ static void no_pattern_gets_past_the_limits(mortise_test *test)
                        MORTISE_INVALID_INPUT, "no regular expression");
 }
 
-/* ---- places -------------------------------------------------------------------------------------- */
+/* ---- places
+ * -------------------------------------------------------------------------------------- */
 
 static void reaches_further_roots(void)
 {
@@ -550,8 +580,7 @@ static void reaches_further_roots(void)
     mortise_test_contains(write_it(test, path, "hello\n")->text, path);
     mortise_test_text(read_it(test, path), "hello\n");
     const mortise_test_result *found = mortise_test_run(
-        test, &glob_tool,
-        &(glob_args){.pattern = "*", .path = other, .sort = "name", .limit = 9});
+        test, &glob_tool, &(glob_args){.pattern = "*", .path = other, .sort = "name", .limit = 9});
     mortise_test_contains(found->text, path);
     snprintf(path, sizeof(path), "%sx/y", other); /* begins like the root, and is not below it */
     mortise_test_error(read_it(test, path), MORTISE_FORBIDDEN, "outside");

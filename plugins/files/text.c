@@ -67,7 +67,12 @@ void text_printf(struct text *text, const char *format, ...)
 size_t text_character(const char *data, size_t length)
 {
     const unsigned char *c = (const unsigned char *)data;
-    size_t need = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf5 ? 4 : 0;
+    size_t need = c[0] < 0x80   ? 1
+                  : c[0] < 0xc2 ? 0
+                  : c[0] < 0xe0 ? 2
+                  : c[0] < 0xf0 ? 3
+                  : c[0] < 0xf5 ? 4
+                                : 0;
     if (!need || need > length)
         return 0;
     for (size_t i = 1; i < need; i++)

@@ -15,7 +15,10 @@ struct text {
     bool failed;
 };
 
-#define TEXT_INIT {0}
+#define TEXT_INIT                                                                                  \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 void text_release(struct text *text);
 void text_put(struct text *text, const char *data, size_t length);

@@ -28,7 +28,7 @@ struct path {
     size_t start; /* of what is below the folder where the walk began */
 };
 
-/* ---- one folder ------------------------------------------------------------------------------- */
+/* ---- one folder --------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -107,8 +107,7 @@ static int list(struct walk *walk, const struct ignore *ignore, struct path *pat
         unsigned char type = type_of(fd, entry);
         walk->is_cut = ++walk->entries > WALK_ENTRIES;
         walk->is_cancelled = mortise_cancelled(walk->call);
-        if (is_wanted(walk, ignore, path, entry->d_name, type) &&
-            !keep(names, entry->d_name, type))
+        if (is_wanted(walk, ignore, path, entry->d_name, type) && !keep(names, entry->d_name, type))
             return ENOMEM;
     }
     if (names->count)
@@ -117,7 +116,8 @@ static int list(struct walk *walk, const struct ignore *ignore, struct path *pat
     return 0;
 }
 
-/* ---- going down ---------------------------------------------------------------------------------- */
+/* ---- going down
+ * ---------------------------------------------------------------------------------- */
 
 static int go(struct walk *walk, const struct ignore *above, struct path *path, int fd, int depth,
               bool *stop);
@@ -153,8 +153,8 @@ static int visit_all(struct walk *walk, const struct ignore *ignore, struct path
         const struct name *name = names->list[i];
         walk->is_cancelled = walk->is_cancelled || mortise_cancelled(walk->call);
         strcpy(path->text + path->length, name->text);
-        const struct walk_entry entry = {folder, name->text, path->text, path->text + path->start,
-                                         name->type, depth};
+        const struct walk_entry entry = {
+            folder, name->text, path->text, path->text + path->start, name->type, depth};
         enum walk_next next = walk->is_cancelled ? WALK_STOP : walk->visit(walk->data, &entry);
         *stop = next == WALK_STOP;
         if (next == WALK_ON && name->type == DT_DIR)
@@ -188,7 +188,8 @@ static int go(struct walk *walk, const struct ignore *above, struct path *path, 
     return error;
 }
 
-/* ---- where it begins --------------------------------------------------------------------------------- */
+/* ---- where it begins
+ * --------------------------------------------------------------------------------- */
 
 /* Reads the rules of the folders from the root down to where the walk begins, which are `count`
  * sets, and goes. */

@@ -13,10 +13,10 @@
 enum { WALK_DEPTH = 100, WALK_ENTRIES = 1000000 };
 
 struct walk_entry {
-    int folder;        /* the descriptor of the folder that it is in */
+    int folder; /* the descriptor of the folder that it is in */
     const char *name;
-    const char *path;  /* from the root */
-    const char *below; /* from where the walk began */
+    const char *path;   /* from the root */
+    const char *below;  /* from where the walk began */
     unsigned char type; /* DT_REG, DT_DIR, DT_LNK or another */
     int depth;          /* 1: directly in the folder */
 };
@@ -34,11 +34,11 @@ struct walk {
     size_t most; /* entries of one folder that are visited; 0: all */
 
     /* what came of it */
-    size_t entries;      /* looked at */
-    bool is_cut;         /* there were more than WALK_ENTRIES, or folders too deep */
+    size_t entries; /* looked at */
+    bool is_cut;    /* there were more than WALK_ENTRIES, or folders too deep */
     bool is_cancelled;
-    size_t unreadable;   /* folders that could not be opened */
-    uid_t owner;         /* of the root */
+    size_t unreadable; /* folders that could not be opened */
+    uid_t owner;       /* of the root */
 };
 
 /* 0, or the errno of the folder where it begins.  Entries that vanish meanwhile are left out. */

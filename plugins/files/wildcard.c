@@ -183,7 +183,8 @@ static const char *keep(struct wildcards *wildcards, const char *pattern)
     return NULL;
 }
 
-/* Writes the first pair of braces out, once for each of its parts; the depth is that of the calls. */
+/* Writes the first pair of braces out, once for each of its parts; the depth is that of the calls.
+ */
 static const char *expand(struct wildcards *wildcards, const char *pattern, int depth)
 {
     const char *open = first_brace(pattern), *wrong = NULL;
@@ -220,9 +221,9 @@ const char *wildcards_init(struct wildcards *wildcards, const char *pattern)
         return "out of memory";
     pattern += strncmp(pattern, "./", 2) == 0 ? 2 : 0;
     size_t length = strlen(pattern);
-    const char *wrong = length == 0               ? "it is empty"
+    const char *wrong = length == 0              ? "it is empty"
                         : length > PATTERN_BYTES ? "it is longer than 4096 bytes"
-                                                  : expand(wildcards, pattern, 0);
+                                                 : expand(wildcards, pattern, 0);
     if (wrong)
         wildcards_release(wildcards);
     return wrong;

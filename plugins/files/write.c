@@ -34,7 +34,8 @@ static mortise_status write_target(struct files *files, mortise_call *call,
         if (seen != MORTISE_OK)
             return seen;
     }
-    /* read_file does not show the CR of CRLF, so a model that does not write it did not decide so */
+    /* read_file does not show the CR of CRLF, so a model that does not write it did not decide so
+     */
     bool keep = target->exists && newline_is_crlf(target->data, target->length) &&
                 !memchr(content, '\r', length);
     char *converted = keep ? newline_to_crlf(content, length, &length) : NULL;
@@ -51,7 +52,7 @@ static mortise_status write_target(struct files *files, mortise_call *call,
 }
 
 mortise_status files_write(struct files *files, mortise_call *call, const char *path,
-                         const char *content)
+                           const char *content)
 {
     struct place place;
     struct target target;
