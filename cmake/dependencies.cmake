@@ -5,6 +5,7 @@ find_library(JANSSON_LIBRARY jansson)
 find_path(CURL_INCLUDE_DIR curl/curl.h)
 find_path(SQLITE_INCLUDE_DIR sqlite3.h)
 find_path(PCRE2_INCLUDE_DIR pcre2.h)
+find_library(PCRE2_LIBRARY NAMES libpcre2-8.a pcre2-8) # for a plugin: nothing more to load at start
 find_path(SECCOMP_INCLUDE_DIR seccomp.h)
 find_path(UTHASH_INCLUDE_DIR uthash.h)
 find_path(LIBMD_INCLUDE_DIR sha2.h)
@@ -33,7 +34,7 @@ endmacro()
 need(libjansson-dev JANSSON_INCLUDE_DIR JANSSON_LIBRARY)
 need(libcurl4-openssl-dev CURL_INCLUDE_DIR)
 need(libsqlite3-dev SQLITE_INCLUDE_DIR)
-need(libpcre2-dev PCRE2_INCLUDE_DIR)
+need(libpcre2-dev PCRE2_INCLUDE_DIR PCRE2_LIBRARY)
 need(libseccomp-dev SECCOMP_INCLUDE_DIR)
 need(uthash-dev UTHASH_INCLUDE_DIR)
 need(libmd-dev LIBMD_INCLUDE_DIR LIBMD_LIBRARY)
@@ -66,6 +67,10 @@ target_include_directories(pcre2_header SYSTEM INTERFACE ${PCRE2_INCLUDE_DIR})
 # So is libseccomp, with the first sandbox.
 add_library(seccomp_header INTERFACE)
 target_include_directories(seccomp_header SYSTEM INTERFACE ${SECCOMP_INCLUDE_DIR})
+# A plugin brings its own, so that searching files does not depend on what the host loads.
+add_library(pcre2 INTERFACE)
+target_include_directories(pcre2 SYSTEM INTERFACE ${PCRE2_INCLUDE_DIR})
+target_link_libraries(pcre2 INTERFACE ${PCRE2_LIBRARY})
 # So are those that a terminal needs, by the commands that have one.
 add_library(terminal_headers INTERFACE)
 target_include_directories(terminal_headers SYSTEM INTERFACE

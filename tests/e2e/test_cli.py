@@ -6,7 +6,8 @@ import subprocess
 
 import e2e
 
-TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
+TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "glob",
+         "greet", "grep", "list_files", "read_file"]
 COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "models", "doctor", "new", "config",
             "completion", "help")
 
@@ -139,7 +140,7 @@ class Tools(e2e.Case):
     def test_list_of_some(self):
         done = self.check(self.mortise("tools", "--tools", "g*,count?r"), 0)
         names = [line.split()[0] for line in done.out.splitlines()]
-        self.assertEqual(names, ["counter", "generate_report", "get_weather", "greet"])
+        self.assertEqual(names, ["counter", "generate_report", "get_weather", "glob", "greet", "grep"])
         self.assertEqual(self.check(self.mortise("tools", "--no-tools"), 0).out, "")
 
     def test_list_without_plugins(self):
@@ -253,8 +254,8 @@ class Plugins(e2e.Case):
     def test_list(self):
         done = self.check(self.mortise("plugins", "list"), 0)
         self.assertEqual(sorted(line.split()[0] for line in done.out.splitlines()),
-                         ["approve", "audit", "budget", "calculator", "counter", "get_weather", "greet",
-                          "lint", "redact", "report"])
+                         ["approve", "audit", "budget", "calculator", "counter", "files", "get_weather",
+                          "greet", "lint", "redact", "report"])
         for plugin in self.check(self.mortise("plugins", "--json"), 0).events:
             self.assertTrue(plugin["loaded"])
             self.assertTrue(os.path.exists(plugin["path"]), plugin)

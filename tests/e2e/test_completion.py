@@ -64,7 +64,7 @@ class Words(e2e.Case):
 
     def test_names_that_must_be_looked_up(self):
         """Of the plugins that the words before name."""
-        self.assertEqual(self.words("tools", "show", "gr"), ["greet"])
+        self.assertEqual(self.words("tools", "show", "gree"), ["greet"])
         self.assertEqual(self.words("--tools", "greet,cou"), ["greet,counter"])
         self.assertEqual(self.words("plugins", "reset", "calc"), ["calculator"])
         self.assertEqual(self.words("--no-plugins", "tools", "show", ""), [])
@@ -105,7 +105,7 @@ CASES = (
     ("mortise plugins ", ["check", "list", "reset", "show"]),
     ("mortise --color ", ["always", "auto", "never"]),
     ("mortise --color=a", ["always", "auto"]),
-    ("mortise -m 'offline' tools show gr", ["greet"]),
+    ("mortise -m 'offline' tools show gree", ["greet"]),
     ("mortise --json --metadata a=b -m ollama/llama3.2:latest plug", ["plugins"]),
     ("mortise -P fo", ["folder one/"]),
     ("mortise plugins check fi", ["file.so"]),
@@ -178,7 +178,7 @@ class Zsh(Shell):
             for typed, becomes in (("mortise plu\t", "mortise plugins "),
                                    ("mortise --color=nev\t", "mortise --color=never "),
                                    ("mortise -m anthr\t", "mortise -m anthropic/"),
-                                   ("mortise tools show gr\t", "mortise tools show greet "),
+                                   ("mortise tools show gree\t", "mortise tools show greet "),
                                    ("mortise -P fol\t", r"mortise -P folder\ one/"),
                                    ("mortise plugins check fi\t", "mortise plugins check file.so ")):
                 terminal.expect_line(typed, becomes)

@@ -345,7 +345,8 @@ class Offered(Case):
         self.assertIn("echo", everything)
         self.assertIn("get_weather", everything)
         self.assertEqual(everything, sorted(everything))
-        self.assertEqual(self.offered("--tools", "g*"), ["generate_report", "get_weather", "greet", "guarded"])
+        self.assertEqual(self.offered("--tools", "g*"), ["generate_report", "get_weather", "glob", "greet",
+                                                         "grep", "guarded"])
         self.assertEqual(self.offered("--tools", "echo,gre?t"), ["echo", "greet"])
         self.assertEqual(self.offered("--tools", "nothing"), [])
         self.assertEqual(self.offered("--no-tools"), [])

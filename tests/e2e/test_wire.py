@@ -13,7 +13,8 @@ UNKNOWN = ("call_unknown", "gret", '{"name": "Bo"}')
 BROKEN = ("call_broken", "greet", '{"name": "Cy", oops}')
 EVERY_CALL = (FAILING, UNKNOWN, BROKEN, GOOD)
 
-TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
+TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "glob",
+         "greet", "grep", "list_files", "read_file"]
 
 
 class Chat:

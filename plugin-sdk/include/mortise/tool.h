@@ -178,6 +178,9 @@ typedef struct mortise_plugin_parts {
     /* Asked once for each set of hooks, after open(): false leaves it out, so that what is not
      * configured costs nothing in a run.  May be absent: all are wanted.  [load] */
     bool (*wants)(const void *state, const mortise_hooks *hooks);
+    /* The same for each of .tools: one that is left out is not there for the model either.  May be
+     * absent: all are wanted.  [load] */
+    bool (*wants_tool)(const void *state, const mortise_tool *tool);
     /* For a plugin that protects.  If its open() refuses, it is loaded all the same, without
      * tools and with hooks that fail every run with that reason: a run without it would be
      * worse than none. */

@@ -1,0 +1,71 @@
+/* write_file: a new file, or one that was read, with all of its content. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "newline.h"
+#include "target.h"
+#include "text.h"
+
+static mortise_status reply(mortise_call *call, const struct target *target, const char *data,
+                            size_t length, bool kept_crlf)
+{
+    struct text text = TEXT_INIT;
+    text_printf(&text, "%s '%s': %" PRIu64 " lines, ", target->exists ? "replaced" : "made",
+                target->place->shown, target_lines(data, length));
+    text_size(&text, length);
+    if (target->folders_made)
+        text_printf(&text, "; made %zu folder%s for it", target->folders_made,
+                    target->folders_made == 1 ? "" : "s");
+    if (kept_crlf)
+        text_puts(&text, "; its lines end with CRLF as before");
+    if (target->exists && target->status.st_nlink > 1)
+        text_puts(&text, "; the other names of the old file (hard links) keep the old content");
+    return text_reply(&text, call);
+}
+
+static mortise_status write_target(struct files *files, mortise_call *call,
+                                   const struct target *target, const char *content)
+{
+    size_t length = strlen(content);
+    if (target->exists) {
+        mortise_status seen = target_check_seen(files, call, target, true);
+        if (seen != MORTISE_OK)
+            return seen;
+    }
+    /* read_file does not show the CR of CRLF, so a model that does not write it did not decide so
+     */
+    bool keep = target->exists && newline_is_crlf(target->data, target->length) &&
+                !memchr(content, '\r', length);
+    char *converted = keep ? newline_to_crlf(content, length, &length) : NULL;
+    if (keep && !converted)
+        return MORTISE_NO_MEMORY;
+    const char *data = converted ? converted : content;
+    mortise_status status = length > FILES_MOST_BYTES
+                                ? place_fail(call, target->place, "write", EFBIG)
+                                : target_save(files, call, target, data, length);
+    if (status == MORTISE_OK)
+        status = reply(call, target, data, length, keep);
+    free(converted);
+    return status;
+}
+
+mortise_status files_write(struct files *files, mortise_call *call, const char *path,
+                           const char *content)
+{
+    struct place place;
+    struct target target;
+    mortise_status status = place_open(files, call, path, &place);
+    if (status != MORTISE_OK)
+        return status;
+    pthread_mutex_lock(&files->writing);
+    status = target_open(call, &place, true, &target);
+    if (status == MORTISE_OK) {
+        status = write_target(files, call, &target, content);
+        target_close(&target);
+    }
+    pthread_mutex_unlock(&files->writing);
+    place_close(&place);
+    return status;
+}
