@@ -41,15 +41,19 @@ static void fill(struct opened *self, size_t tool_count, size_t hook_count)
     const mortise_hooks **hook_list =
         (const mortise_hooks **)(void *)(tool_list + tool_count + self->added.count);
 
+    size_t offered = 0;
     for (size_t i = 0; i < tool_count; i++) {
-        tools[i] = *parts->tools[i];
-        if (!tools[i].state) {
-            tools[i].state = self->state;
-            tools[i].state_tag = parts->state_tag;
+        if (parts->offers && !parts->offers(self->state, parts->tools[i]))
+            continue;
+        tools[offered] = *parts->tools[i];
+        if (!tools[offered].state) {
+            tools[offered].state = self->state;
+            tools[offered].state_tag = parts->state_tag;
         }
-        tool_list[i] = &tools[i];
+        tool_list[offered] = &tools[offered];
+        offered++;
     }
-    mortise__tools_put(&self->added, self->state, parts->state_tag, tool_list + tool_count);
+    mortise__tools_put(&self->added, self->state, parts->state_tag, tool_list + offered);
     size_t wanted = 0;
     for (size_t i = 0; i < hook_count; i++) {
         if (parts->wants && !parts->wants(self->state, parts->hooks[i]))
@@ -65,7 +69,7 @@ static void fill(struct opened *self, size_t tool_count, size_t hook_count)
         .name = parts->name,
         .version = parts->version,
         .tools = tool_list,
-        .tool_count = tool_count + self->added.count,
+        .tool_count = offered + self->added.count,
         .hooks = hook_list,
         .hook_count = wanted,
         .close = close_plugin,

@@ -182,6 +182,9 @@ typedef struct mortise_plugin_parts {
      * tools and with hooks that fail every run with that reason: a run without it would be
      * worse than none. */
     bool guard;
+    /* Asked once for each of .tools, after open(): false leaves it out, such as one that the
+     * configuration has to switch on.  May be absent: all are there.  [load] */
+    bool (*offers)(const void *state, const mortise_tool *tool);
 } mortise_plugin_parts;
 
 /* Up to 32 names of tools, and of hooks. */
