@@ -253,8 +253,8 @@ class Plugins(e2e.Case):
     def test_list(self):
         done = self.check(self.mortise("plugins", "list"), 0)
         self.assertEqual(sorted(line.split()[0] for line in done.out.splitlines()),
-                         ["approve", "audit", "budget", "calculator", "counter", "get_weather", "greet",
-                          "lint", "redact", "report"])
+                         sorted(name for name in os.listdir(os.path.join(e2e.options.source, "plugins"))
+                                if name != "CMakeLists.txt"))
         for plugin in self.check(self.mortise("plugins", "--json"), 0).events:
             self.assertTrue(plugin["loaded"])
             self.assertTrue(os.path.exists(plugin["path"]), plugin)
