@@ -6,7 +6,8 @@ import subprocess
 
 import e2e
 
-TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
+TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet",
+         "http_fetch", "load_artifact", "memory_add", "memory_search", "save_artifact", "web_search"]
 COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "models", "doctor", "new", "config",
             "completion", "help")
 

@@ -103,6 +103,63 @@ class Search(Case):
         self.assertIn("cannot be reached", self.check(self.call("web_search", query="x"), 1).err)
 
 
+class Fetch(Case):
+    PAGE = ("<!DOCTYPE html><html><head><meta charset=iso-8859-1><title>T\xe9</title></head><body>"
+            "<h1>Head</h1><p>See <a href='/next?a=1&amp;b=2'>the next</a>.</body></html>")
+
+    def private(self, **more):
+        self.config(plugin_config={"http_fetch": {"private": True, **more}})
+
+    def test_page(self):
+        """HTML reaches the model as text, and images as images."""
+        self.private()
+        self.answer(self.PAGE.encode("latin-1"), "text/html")
+        done = self.check(self.call("http_fetch", url=self.url + "/page"), 0)
+        self.assertEqual(done.out, "Title: Té\n\n# Head\n\n"
+                                   f"See [the next]({self.url}/next?a=1&b=2).\n")
+        done = self.check(self.call("http_fetch", url=self.url + "/page", raw=True), 0)
+        self.assertEqual(done.out, self.PAGE + "\n")
+        self.answer(b"\x89PNG\r\n\x1a\n" + bytes(100), "image/png")
+        done = self.check(self.call("http_fetch", url=self.url + "/a.png"), 0)
+        self.assertIn("image/png, 108 bytes, attached", done.out)
+
+    def test_this_machine_is_out_of_reach(self):
+        """Unless the operator says so, whatever the model asks for."""
+        self.answer("secret", "text/plain")
+        port = self.server.server_address[1]
+        for host in ("127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433",
+                     "0x7f.1", "169.254.169.254"):
+            done = self.check(self.call("http_fetch", url=f"http://{host}:{port}/"), 1)
+            self.assertNotIn("secret", done.out + done.err)
+        self.assertEqual(self.server.asked, [])
+        for url in ("file:///etc/passwd", "ftp://x.example/", "httpx://a"):
+            self.check(self.call("http_fetch", url=url), 1)
+
+    def test_limits(self):
+        self.private(max_bytes=2000)
+        self.answer("x" * 2001, "text/plain")
+        done = self.check(self.call("http_fetch", url=self.url), 1)
+        self.assertIn("more than 2000 bytes", done.err)
+        self.answer("y" * 2000, "text/plain")
+        done = self.check(self.call("http_fetch", url=self.url, max_chars=100), 0)
+        self.assertEqual(done.out, "y" * 100 + "\n[only the first 100 characters are shown: the text "
+                                   "goes on]\n")
+        self.answer("PK", "application/zip")
+        self.assertIn("application/zip", self.check(self.call("http_fetch", url=self.url), 1).err)
+        self.answer("", "text/plain", 404)
+        self.assertIn("404", self.check(self.call("http_fetch", url=self.url), 1).err)
+
+    def test_redirects(self):
+        self.private()
+        self.answer(self.url + "/again", status=302)
+        done = self.check(self.call("http_fetch", url=self.url), 1)
+        self.assertIn("redirects too often", done.err)
+        self.assertEqual(len(self.server.asked), 11)
+        self.answer("file:///etc/passwd", status=302)
+        done = self.check(self.call("http_fetch", url=self.url), 1)
+        self.assertIn("neither http nor https", done.err)
+
+
 class Services(Case):
     def test_memory(self):
         """F30: found in another run, by the same user."""

@@ -13,7 +13,8 @@ UNKNOWN = ("call_unknown", "gret", '{"name": "Bo"}')
 BROKEN = ("call_broken", "greet", '{"name": "Cy", oops}')
 EVERY_CALL = (FAILING, UNKNOWN, BROKEN, GOOD)
 
-TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet"]
+TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "greet",
+         "http_fetch", "load_artifact", "memory_add", "memory_search", "save_artifact", "web_search"]
 
 
 class Chat:
