@@ -43,13 +43,14 @@ static void keep(struct output *output, const char *text, size_t length)
     }
 }
 
-/* ---- shown ---- */
+/* ---- shown, and kept in the same order: whole lines, as far as they come ---- */
 
 static void emit(struct output *output, struct stream *stream, size_t length)
 {
     if (!length)
         return;
     mortise_emit(output->call, stream->name, stream->line, length);
+    keep(output, stream->line, length);
     stream->line_length -= length;
     memmove(stream->line, stream->line + length, stream->line_length);
 }
@@ -83,7 +84,6 @@ static void put(struct output *output, struct stream *stream, const char *text, 
     }
     memcpy(stream->line + stream->line_length, text, length);
     stream->line_length += length;
-    keep(output, text, length);
     if (*text == '\n')
         count_line(output);
 }

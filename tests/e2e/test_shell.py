@@ -15,7 +15,7 @@ ALLOW = {"shell": {"allow": True}}
 BUILD = """#!/bin/bash
 for ((i = 1; i <= 100000; i++)); do
     echo "[$i/100000] cc -O2 -Wall -c source_$i.c -o build/source_$i.o"
-    ((i % 10000 == 0)) && echo "source_$i.c:7: warning: unused variable" >&2
+    ((i % 10000 == 5000)) && echo "source_$i.c:7: warning: unused variable" >&2
 done
 exit 42
 """
@@ -93,11 +93,11 @@ class Configuration(Case):
 class Build(Case):
     def test_100000_lines(self):
         """F38, F74: seen while it runs, in bounded memory, with the exact exit status."""
-        path = self.file("work/build.sh", BUILD)
-        self.assertTrue(path)
+        self.file("work/build.sh", BUILD)
         process = self.start("--json", "-m", self.script(self.turn("bash build.sh"), {"text": "."}),
                              "go")
-        first = last = peak = None
+        first = last = None
+        peak = 0
         shown = ""
         for line in process.stdout:
             event = json.loads(line)
@@ -107,23 +107,24 @@ class Build(Case):
             if event["type"] == "tool_result":
                 last = time.monotonic()
                 result = event["result"]
-                with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
-                    peak = int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) * 1024
+            with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+                for used in re.findall(r"VmHWM:\s+(\d+) kB", status.read()):  # none at its end
+                    peak = int(used) * 1024
         self.check(self.finish(process), 0)
         self.assertTrue(result.startswith("[1/100000] cc"), result[:200])
-        self.assertTrue(result.endswith("-o build/source_100000.o\nsource_100000.c:7: warning: "
-                                        "unused variable\n[exit status 42]"), result[-200:])
+        self.assertTrue(result.endswith("-o build/source_100000.o\n[exit status 42]"), result[-200:])
         self.assertLess(len(result), 64 << 10)
         left = int(re.search(r"\n\[(\d+) bytes of output are left out here\]\n", result)[1])
         whole = sum(len(f"[{i}/100000] cc -O2 -Wall -c source_{i}.c -o build/source_{i}.o\n")
-                    for i in range(1, 100001)) + 10 * len("source_10000.c:7: warning: "
-                                                         "unused variable\n") + 1
+                    for i in range(1, 100001))
+        whole += sum(len(f"source_{i}.c:7: warning: unused variable\n")
+                     for i in range(5000, 100000, 10000))
         marks = len(f"[{left} bytes of output are left out here]\n[exit status 42]")
         self.assertEqual(len(result) - marks + left, whole)
         self.assertIn("[1/100000] cc", shown)
         self.assertGreater(last - first, 0.1)
         if "ASAN_OPTIONS" not in os.environ:
-            self.assertLess(peak, 64 * MiB)
+            self.assertTrue(0 < peak < 64 * MiB, peak)
 
 
 class End(Case):
