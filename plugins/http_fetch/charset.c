@@ -46,10 +46,10 @@ void charset_find(const char *type, const char *bytes, size_t length, bool is_ht
 {
     name[0] = '\0';
     if (length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
-        strcpy(name, "UTF-8");
+        memcpy(name, "UTF-8", sizeof("UTF-8"));
     else if (length >= 2 &&
              (memcmp(bytes, "\xFE\xFF", 2) == 0 || memcmp(bytes, "\xFF\xFE", 2) == 0))
-        strcpy(name, "UTF-16");
+        memcpy(name, "UTF-16", sizeof("UTF-16"));
     if (!name[0] && type)
         read_name(type, strlen(type), name);
     if (!name[0] && is_html)
@@ -142,6 +142,34 @@ static bool try_name(const char *name, const char *bytes, size_t length, struct 
     return true;
 }
 
+/* iconv also writes surrogates and what lies beyond U+10FFFF, in bytes of the same form: each of
+ * them, of three bytes or more, becomes U+FFFD in its place.  NUL becomes a space. */
+static void clean(struct converted *out)
+{
+    unsigned char *text = (unsigned char *)out->text;
+    size_t used = 0;
+    for (size_t at = 0; at < out->length;) {
+        size_t end = at + 1;
+        while (end < out->length && (text[end] & 0xC0) == 0x80)
+            end++;
+        bool is_bad = (text[at] == 0xED && end > at + 1 && text[at + 1] >= 0xA0) ||
+                      (text[at] == 0xF4 && end > at + 1 && text[at + 1] >= 0x90) || text[at] > 0xF4;
+        if (is_bad) {
+            memcpy(text + used, unreadable, 3);
+            used += 3;
+        } else {
+            memmove(text + used, text + at, end - at);
+            used += end - at;
+        }
+        at = end;
+    }
+    for (size_t i = 0; i < used; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    text[used] = '\0';
+    out->length = used;
+}
+
 char *charset_convert(const char *name, const char *bytes, size_t length, size_t *out_length)
 {
     struct converted out;
@@ -157,10 +185,7 @@ char *charset_convert(const char *name, const char *bytes, size_t length, size_t
     }
     if (!out.text)
         return NULL;
-    for (size_t i = 0; i < out.length; i++)
-        if (out.text[i] == '\0')
-            out.text[i] = ' ';
-    out.text[out.length] = '\0';
+    clean(&out);
     *out_length = out.length;
     return out.text;
 }

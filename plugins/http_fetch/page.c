@@ -159,17 +159,27 @@ void page_item(struct page *page)
     page_hold(page);
 }
 
+/* The last character may be cut. */
+static void end_title(struct page *page)
+{
+    page->title_full = true;
+    while (page->title_length &&
+           ((unsigned char)page->title[page->title_length - 1] & 0xC0) == 0x80)
+        page->title_length--;
+    if (page->title_length && (unsigned char)page->title[page->title_length - 1] >= 0xC0)
+        page->title_length--;
+}
+
 void page_title(struct page *page, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && !page->title_full; i++) {
         char byte = is_space(text[i]) ? ' ' : text[i];
         bool again =
             byte == ' ' && (!page->title_length || page->title[page->title_length - 1] == ' ');
-        if (!again && page->title_length < PAGE_TITLE)
+        if (!again)
             page->title[page->title_length++] = byte;
+        if (page->title_length == PAGE_TITLE)
+            end_title(page);
     }
-    while (page->title_length == PAGE_TITLE &&
-           ((unsigned char)page->title[page->title_length - 1] & 0x80)) /* may be cut */
-        page->title_length--;
     page->title[page->title_length] = '\0';
 }

@@ -16,13 +16,14 @@ struct page {
     bool full, failed;
     int breaks;              /* line ends before what comes next: 0 to 2 */
     bool space;              /* or a space */
-    size_t hold; /* at this length neither counts: a mark has just been made */
+    size_t hold;             /* at this length neither counts: a mark has just been made */
     bool literal;            /* white space counts */
     unsigned quotes;         /* levels of quotation */
     unsigned lists;          /* levels; the first PAGE_LISTS are numbered each for itself */
     int numbers[PAGE_LISTS]; /* of the last item; -1: it has none */
     char title[PAGE_TITLE + 1];
     size_t title_length;
+    bool title_full;
 };
 
 void page_begin(struct page *page, size_t most);

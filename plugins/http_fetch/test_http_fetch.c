@@ -78,6 +78,8 @@ static void knows_charsets(void)
         {"text/plain; charset=ISO-8859-1", "caf\xE9\x80", "caf\xC3\xA9\xE2\x82\xAC"},
         {"text/plain;charset=\"Shift_JIS\"", "\x93\xFA", "\xE6\x97\xA5"},
         {"text/plain; charset=utf-8", "a\xFF\xE6\x97", "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"text/plain; charset=utf-8", "a\xF5\x8D\x8D\x8D\xED\xA0\x80z",
+         "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz"},
         {"text/plain; charset=nonsense-1", "\xE9", "\xC3\xA9"},
         {"text/plain; charset=//", "x", "x"},
         {"text/plain", "\xEF\xBB\xBFx", "x"},
@@ -110,6 +112,10 @@ static void keeps_within_bounds(void)
     const mortise_test_result *result = fetch(test, "text/html; charset=utf-8", body);
     mortise_test_contains(result->text, "\xA9\n[only the first 1000 characters are shown");
     mortise_test_true(result->length < 2200 && strncmp(result->text + 1998, "\xC3\xA9\n[", 4) == 0);
+    memcpy(body, "<title>x", 8); /* no character of a long one is cut */
+    result = fetch(test, "text/html; charset=utf-8", body);
+    mortise_test_true(strncmp(result->text, "Title: x\xC3", 9) == 0 &&
+                      strncmp(result->text + 7 + 299 - 2, "\xC3\xA9\n", 3) == 0);
     for (size_t i = 0; i + 3 <= BYTES; i += 3)
         memcpy(body + i, "<b>", 3);
     mortise_test_contains(fetch(test, "text/html", body)->text, "nested too deeply");
