@@ -14,7 +14,8 @@ BROKEN = ("call_broken", "greet", '{"name": "Cy", oops}')
 EVERY_CALL = (FAILING, UNKNOWN, BROKEN, GOOD)
 
 TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "glob",
-         "greet", "grep", "list_files", "read_file"]
+         "greet", "grep", "http_fetch", "list_files", "load_artifact", "memory_add", "memory_search",
+         "read_file", "save_artifact", "web_search"]
 
 
 class Chat:

@@ -198,6 +198,26 @@ static void test_wants_some_hooks(void **state)
     plugin->close(plugin);
 }
 
+static bool only_raw(const void *state, const mortise_tool *tool)
+{
+    return state == &opened && (tool == &raw_tool || tool == &raw_with_tool);
+}
+
+/* What is not switched on is left out. */
+static void test_wants_some_tools(void **state)
+{
+    (void)state;
+    mortise_plugin_parts parts = mortise__parts;
+    parts.wants_tool = only_raw;
+    mortise_plugin *plugin = mortise_open_plugin(&fake_host, &parts);
+    assert_int_equal(plugin->tool_count, 2);
+    assert_ptr_equal(plugin->tools[0]->meta, &raw_meta);
+    assert_ptr_equal(plugin->tools[0]->state, &opened);
+    assert_ptr_equal(plugin->tools[1]->meta, &raw_with_meta);
+    assert_int_equal(plugin->hook_count, 2);
+    plugin->close(plugin);
+}
+
 static void test_open_can_refuse(void **state)
 {
     (void)state;
@@ -301,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_definitions),
         cmocka_unit_test(test_opens_and_closes),
         cmocka_unit_test(test_wants_some_hooks),
+        cmocka_unit_test(test_wants_some_tools),
         cmocka_unit_test(test_open_can_refuse),
         cmocka_unit_test(test_guard_that_refuses),
         cmocka_unit_test(test_runs_without_a_host),
