@@ -277,6 +277,7 @@ static struct plugin *load(const char *path, const struct file_id *file)
         loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
     if (!loader.registry)
         error_memory(&error);
+    registry_unref(loader.registry); /* it was for the loader's claims */
     if (!plugin)
         tell_refusal(error.message);
     if (!file_id_equal(&plugin->file, file))
