@@ -7,6 +7,7 @@
 
 #include "base/secret.h"
 #include "command/command.h"
+#include "remote/serve.h"
 
 static int run_command(struct app *app, const struct command *command, int count, char **operands)
 {
@@ -38,6 +39,8 @@ int main(int argc, char **argv)
     struct app app;
     struct error error;
     int operands = 0;
+    if (serve_is_meant(argc, argv))
+        return serve();
     occupy_standard_descriptors();
     memset(&app, 0, sizeof(app));
     settings_init(&app.settings);

@@ -18,6 +18,7 @@ static void (*before_line)(void *argument);
 static void *before_argument;
 static pthread_t before_thread;
 static atomic_bool erases;
+static void (*_Atomic current_sink)(enum log_level level, const char *message);
 
 void log_set_level(enum log_level level)
 {
@@ -36,6 +37,11 @@ void log_set_before(void (*before)(void *argument), void *argument)
     before_argument = argument;
     before_thread = pthread_self();
     pthread_mutex_unlock(&lock);
+}
+
+void log_set_sink(void (*sink)(enum log_level level, const char *message))
+{
+    atomic_store(&current_sink, sink);
 }
 
 void log_set_erase(bool erase)
@@ -94,11 +100,19 @@ void log_line(enum log_level level, const char *format, ...)
         return;
     int saved = errno; /* so that a caller can log before it looks at it */
     struct text raw = TEXT_INIT;
-    text_printf(&raw, "mortise: %s", level_name(level));
+    void (*sink)(enum log_level, const char *) = atomic_load(&current_sink);
+    if (!sink)
+        text_printf(&raw, "mortise: %s", level_name(level));
     va_list args;
     va_start(args, format);
     text_vprintf(&raw, format, args);
     va_end(args);
+    if (sink) {
+        sink(level, text_cstr(&raw));
+        text_release(&raw);
+        errno = saved;
+        return;
+    }
 
     /* Redacted twice: making it visible may drop a byte that split a secret in two. */
     struct text visible = TEXT_INIT;

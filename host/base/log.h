@@ -19,6 +19,10 @@ enum log_level log_level(void);
  * own line first.  Lines of other threads are written without. */
 void log_set_before(void (*before)(void *argument), void *argument);
 
+/* Where lines go instead of standard error, without "mortise: " and as they were given; NULL: there.
+ * From any thread. */
+void log_set_sink(void (*sink)(enum log_level level, const char *message));
+
 /* Whether standard error is in a line that a line of another thread shall erase. */
 void log_set_erase(bool erase);
 

@@ -279,3 +279,8 @@ void secret_hide_memory(void)
 {
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
+
+bool secret_memory_is_hidden(void)
+{
+    return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+}

@@ -34,5 +34,6 @@ void secret_free(char *value);
  * that is executed is not concerned, neither is root.
  */
 void secret_hide_memory(void);
+bool secret_memory_is_hidden(void);
 
 #endif

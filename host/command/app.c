@@ -16,8 +16,10 @@
 #include "config/paths.h"
 #include "provider/profiles.h"
 #include "record/recorder.h"
+#include "remote/remote.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
+enum { DEFAULT_MEMORY_MB = 2048, DEFAULT_TIMEOUT_S = 600 }; /* of a plugin in its own process */
 
 /* ---- output ---- */
 
@@ -124,6 +126,40 @@ static char *plugin_config(void *context, const char *plugin)
     return text_take(&json, NULL);
 }
 
+/* A whole or a real number that is not negative; false: it is something else. */
+static bool read_limit(const json_t *section, const char *key, double *limit)
+{
+    const json_t *value = json_object_get(section, key);
+    if (!value)
+        return true;
+    *limit = json_is_number(value) ? json_number_value(value) : -1;
+    return *limit >= 0 && *limit <= 1e9;
+}
+
+static bool plugin_isolation(void *context, const char *plugin, struct isolation *isolation,
+                             struct error *error)
+{
+    const struct app *app = context;
+    const json_t *section = settings_section(&app->settings, "plugin-config", plugin);
+    const json_t *kind = json_object_get(section, "isolation");
+    const char *name = kind ? json_string_value(kind) : NULL;
+    double memory_mb = DEFAULT_MEMORY_MB, timeout_s = DEFAULT_TIMEOUT_S;
+    bool is_process = name && strcmp(name, "process") == 0;
+    if (kind && !is_process && (!name || strcmp(name, "none") != 0))
+        return error_set(error, ERROR_CONFIG,
+                         "its \"isolation\" in the configuration must be \"process\" or \"none\"");
+    if (!read_limit(section, "memory_mb", &memory_mb) ||
+        !read_limit(section, "timeout_s", &timeout_s))
+        return error_set(error, ERROR_CONFIG,
+                         "its \"memory_mb\" and \"timeout_s\" in the configuration must be numbers, "
+                         "0 for no limit");
+    isolation->is_process =
+        is_process || (!kind && settings_flag(&app->settings, SETTING_ISOLATE));
+    isolation->memory_bytes = (int64_t)(memory_mb * (1 << 20));
+    isolation->timeout_ms = (int64_t)(timeout_s * 1000);
+    return true;
+}
+
 static void tell_refusal(void *context, const char *path, const char *reason)
 {
     const struct app *app = context;
@@ -173,6 +209,8 @@ struct plugin_set *app_plugins(struct app *app, struct error *error)
     const struct loader loader = {
         .config = plugin_config,
         .config_context = app,
+        .isolation = plugin_isolation,
+        .isolate = remote_isolate,
         .services = services_face(app->services),
         .refused = tell_refusal,
         .refused_context = app,

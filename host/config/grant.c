@@ -7,6 +7,16 @@
 
 #define MEMBER "secrets"
 
+/* What is the host's business, not the plugin's. */
+static bool is_hidden(const char *key)
+{
+    static const char *const hidden[] = {MEMBER, "isolation", "memory_mb", "timeout_s"};
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
+        if (strcmp(key, hidden[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Members one by one: a copy of the section would cost memory that can run out unseen. */
 void grant_write_config(struct text *out, const json_t *section)
 {
@@ -19,7 +29,7 @@ void grant_write_config(struct text *out, const json_t *section)
     text_putc(out, '{');
     size_t start = out->length;
     json_object_foreach ((json_t *)(uintptr_t)section, key, value) {
-        if (strcmp(key, MEMBER) == 0)
+        if (is_hidden(key))
             continue;
         if (out->length > start)
             text_putc(out, ',');

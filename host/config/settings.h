@@ -45,6 +45,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "load one more plugin; it must load (repeatable)")                                           \
     X(NO_PLUGINS, "no-plugins", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
       "search no folder for plugins")                                                              \
+    X(ISOLATE, "isolate", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                               \
+      "run each plugin in a process of its own, unless its configuration says none")               \
     X(WATCH, "watch", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                   \
       "load plugins anew when their files change; without it SIGHUP and /reload do")               \
     X(TOOLS, "tools", 0, "GLOB,...", SETTING_TEXT, PROJECT_OK, NULL,                               \

@@ -27,6 +27,27 @@ static char *name_of(const char *path)
     return strndup(name, length);
 }
 
+/* How it is to run, as the configuration says. */
+static bool read_isolation(const struct loader *loader, const char *path,
+                           struct isolation *isolation, struct error *error)
+{
+    *isolation = (struct isolation){0};
+    char *name = loader->isolation ? name_of(path) : NULL;
+    bool ok = !loader->isolation ||
+              (name ? loader->isolation(loader->config_context, name, isolation, error)
+                    : error_memory(error));
+    free(name);
+    return ok;
+}
+
+bool loader_isolates(const struct loader *loader, const struct plugin *plugin)
+{
+    struct isolation isolation;
+    struct error ignored;
+    return read_isolation(loader, plugin->path, &isolation, &ignored) &&
+           isolation_equal(&isolation, &plugin->isolation);
+}
+
 char *loader_config(const struct loader *loader, const char *path)
 {
     char *name = name_of(path);
@@ -44,6 +65,44 @@ static struct host_api *make_api(const struct loader *loader, const char *path)
         name ? host_api_new(name, loader_config(loader, path), loader->services) : NULL;
     free(name);
     return api;
+}
+
+/* Takes over the face and `api`, whatever happens. */
+static struct plugin *keep(const char *path, mortise_plugin *face, struct host_api *api,
+                           struct error *error)
+{
+    struct plugin *plugin = plugin_new(path, face, api);
+    if (!plugin) { /* nobody is left to remember that it must be closed */
+        if (MORTISE_HAS(face, mortise_plugin, close) && face->close)
+            face->close(face);
+        host_api_free(api);
+        error_memory(error);
+    }
+    return plugin;
+}
+
+/* In another process: the file is looked at here, and mapped there. */
+static struct plugin *make_isolated(const struct loader *loader, const char *path,
+                                    const struct file_id *id, const struct isolation *isolation,
+                                    struct error *error)
+{
+    const atomic_bool *is_set_aside = NULL;
+    struct host_api *api = make_api(loader, path);
+    if (!api) {
+        error_memory(error);
+        return NULL;
+    }
+    mortise_plugin *face = loader->isolate(isolation, path, id, api, &is_set_aside, error);
+    if (!face) {
+        host_api_free(api);
+        return NULL;
+    }
+    struct plugin *plugin = keep(path, face, api, error);
+    if (plugin) {
+        plugin->isolation = *isolation;
+        plugin->is_set_aside = is_set_aside;
+    }
+    return plugin;
 }
 
 static struct plugin *make(const struct loader *loader, const char *path,
@@ -67,14 +126,7 @@ static struct plugin *make(const struct loader *loader, const char *path,
         host_api_free(api);
         return NULL;
     }
-    struct plugin *plugin = plugin_new(path, face, api);
-    if (!plugin) { /* nobody is left to remember that it must be closed */
-        if (MORTISE_HAS(face, mortise_plugin, close) && face->close)
-            face->close(face);
-        host_api_free(api);
-        error_memory(error);
-    }
-    return plugin;
+    return keep(path, face, api, error);
 }
 
 /* "prefix" and "rename" (D19) are all that is read of it here; most plugins have none. */
@@ -140,18 +192,46 @@ static const struct object *map_file(const struct loader *loader, const char *pa
     return object;
 }
 
-static struct plugin *make_plugin(const struct loader *loader, const char *path,
-                                  const struct file_id *id, const struct object *object,
-                                  bool *again, struct error *error)
+/* A link to a file that runs in a process already. */
+static bool is_isolated_already(const struct loader *loader, const struct file_id *id,
+                                struct error *error)
+{
+    const struct plugin *plugin;
+    for (size_t i = 0; (plugin = registry_plugin(loader->registry, i)); i++)
+        if (plugin->isolation.is_process && plugin->file.device == id->device &&
+            plugin->file.inode == id->inode)
+            return !error_set(error, ERROR_PLUGIN, "it is the same file as '%.500s'",
+                              plugin->path);
+    return false;
+}
+
+static struct plugin *make_mapped(const struct loader *loader, const char *path,
+                                  const struct object *object, bool *again, struct error *error)
 {
     if (!claim(loader, path, object, again, error))
         return NULL;
     objects_lock();
     struct plugin *plugin = make(loader, path, object, error);
     objects_unlock();
+    if (plugin)
+        plugin->object = object;
+    return plugin;
+}
+
+/* `object` NULL: in a process of its own. */
+static struct plugin *make_plugin(const struct loader *loader, const char *path,
+                                  const struct file_id *id, const struct object *object,
+                                  const struct isolation *isolation, bool *again,
+                                  struct error *error)
+{
+    struct plugin *plugin = NULL;
+    *again = !object && is_isolated_already(loader, id, error);
+    if (object)
+        plugin = make_mapped(loader, path, object, again, error);
+    else if (!*again)
+        plugin = make_isolated(loader, path, id, isolation, error);
     if (!plugin)
         return NULL;
-    plugin->object = object;
     plugin->file = *id;
     if (!read_config(plugin, error) || !plugin_read(plugin, error)) {
         plugin_unref(plugin);
@@ -165,13 +245,17 @@ struct plugin *loader_make(const struct loader *loader, const char *path, bool *
                            struct error *error)
 {
     struct file_id id;
+    struct isolation isolation;
+    const struct object *object = NULL;
     *again = false;
     int fd = check_file(path, &id, error);
     if (fd < 0)
         return NULL;
-    const struct object *object = map_file(loader, path, fd, &id, error);
+    bool ok = read_isolation(loader, path, &isolation, error);
+    if (ok && !isolation.is_process)
+        ok = (object = map_file(loader, path, fd, &id, error));
     close(fd);
-    return object ? make_plugin(loader, path, &id, object, again, error) : NULL;
+    return ok ? make_plugin(loader, path, &id, object, &isolation, again, error) : NULL;
 }
 
 bool loader_place(const char *path, struct text *place)
@@ -229,7 +313,8 @@ bool loader_load(struct loader *loader, const char *path, struct error *error)
 struct candidate {
     const char *path;
     struct file_id id;
-    const struct object *object;
+    struct isolation isolation;
+    const struct object *object; /* NULL: not mapped, or not here */
     const char *reason; /* why it goes no further; NULL: it does */
 };
 
@@ -275,16 +360,17 @@ static void note_refused(void *context, const char *path, const char *reason)
 static bool check_candidate(const struct loader *loader, struct candidate *candidate,
                             struct error *error)
 {
-    (void)loader;
     int fd = check_file(candidate->path, &candidate->id, error);
     if (fd >= 0)
         close(fd);
-    return fd >= 0;
+    return fd >= 0 && read_isolation(loader, candidate->path, &candidate->isolation, error);
 }
 
 static bool map_candidate(const struct loader *loader, struct candidate *candidate,
                           struct error *error)
 {
+    if (candidate->isolation.is_process)
+        return true;
     candidate->object = map_file(loader, candidate->path, -1, &candidate->id, error);
     return candidate->object;
 }
@@ -294,7 +380,8 @@ static bool make_candidate(const struct loader *loader, struct candidate *candid
 {
     bool again;
     struct plugin *plugin =
-        make_plugin(loader, candidate->path, &candidate->id, candidate->object, &again, error);
+        make_plugin(loader, candidate->path, &candidate->id, candidate->object,
+                    &candidate->isolation, &again, error);
     return plugin ? add(loader, plugin, error) : again;
 }
 

@@ -29,6 +29,15 @@ struct loader {
      * content is not looked at. */
     object_free *is_free;
     void *is_free_context;
+    /* How a plugin is to run, by the name of its file; *isolation is all zero before.  False with
+     * *error: what is configured cannot be used.  NULL function: every plugin in this process. */
+    bool (*isolation)(void *context, const char *plugin, struct isolation *isolation,
+                      struct error *error);
+    /* The face of a plugin that runs in another process, made from `path`, which has to be the file
+     * `id`.  Nothing of it is mapped here.  *is_set_aside lives as long as the face. */
+    mortise_plugin *(*isolate)(const struct isolation *isolation, const char *path,
+                               const struct file_id *id, struct host_api *api,
+                               const atomic_bool **is_set_aside, struct error *error);
     struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
 };
 
@@ -49,6 +58,8 @@ bool loader_place(const char *path, struct text *place);
  * is only another name of a file that is loaded. */
 struct plugin *loader_make(const struct loader *loader, const char *path, bool *again,
                            struct error *error);
+/* Whether a plugin runs as it would when it were loaded now. */
+bool loader_isolates(const struct loader *loader, const struct plugin *plugin);
 /* The section of the plugin at `path`, malloc'ed; NULL: no memory. */
 char *loader_config(const struct loader *loader, const char *path);
 

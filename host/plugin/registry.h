@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "plugin/isolation.h"
 #include "plugin/objects.h"
 #include "schema/schema.h"
 #include "schema/shape.h"
@@ -63,7 +64,9 @@ struct plugin {
     struct tool **tools; /* in the plugin's own order */
     struct hook *hooks;
     struct arena memory; /* of all that the host keeps of it */
-    const struct object *object; /* whose code it is; NULL: it comes from no file */
+    struct isolation isolation;
+    const atomic_bool *is_set_aside; /* of a process that died too often; or NULL */
+    const struct object *object; /* whose code it is; NULL: it is in no file, or elsewhere */
     struct file_id file;         /* what `path` was then */
 };
 

@@ -205,10 +205,12 @@ static bool has_same_config(struct reload *reload, const struct plugin *plugin)
 static bool is_unchanged(struct reload *reload, const struct candidate *candidate)
 {
     const struct plugin *old = candidate->old;
-    return old && old->object &&
-           (file_id_equal(&old->file, &candidate->file) ||
-            object_is_of(old->object, &candidate->file)) &&
-           has_same_config(reload, old);
+    if (!old || (!old->object && !old->isolation.is_process) ||
+        (old->is_set_aside && atomic_load(old->is_set_aside)))
+        return false;
+    return (file_id_equal(&old->file, &candidate->file) ||
+            (old->object && object_is_of(old->object, &candidate->file))) &&
+           loader_isolates(&reload->loader, old) && has_same_config(reload, old);
 }
 
 static void look(struct reload *reload)
@@ -221,7 +223,7 @@ static void look(struct reload *reload)
         struct candidate *candidate = reload->found.items[i];
         candidate->is_unchanged =
             !candidate->reason && !candidate->is_link && is_unchanged(reload, candidate);
-        if (candidate->is_unchanged &&
+        if (candidate->is_unchanged && candidate->old->object &&
             !registry_claim(reload->loader.registry, candidate->old->object, candidate->path,
                             &earlier))
             reload->no_memory |= !earlier;

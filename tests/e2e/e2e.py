@@ -101,7 +101,8 @@ class Case(unittest.TestCase):
     # ---- processes ----
 
     def environment(self, extra):
-        kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS")
+        kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS",
+                "MORTISE_ISOLATE")
         env = {name: os.environ[name] for name in kept if name in os.environ}
         env.update(HOME=self.home, LC_ALL="C.UTF-8")
         env.update(OLLAMA_HOST=NOBODY, LLAMACPP_HOST=NOBODY)  # what this machine has is no matter

@@ -1,0 +1,254 @@
+#include "remote/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mortise/services.h>
+
+#include "base/log.h"
+#include "remote/keeper.h"
+#include "remote/lane.h"
+#include "remote/serve.h"
+
+#define PRINTED_MAX ((size_t)1 << 20) /* of one process */
+#define LINE_MAX_   ((size_t)2000)
+#define ANSWER_MS   5000 /* a process that does not take an answer for so long hangs */
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+/* ---- life ---- */
+
+struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
+                          struct error *error)
+{
+    struct child *child = calloc(1, sizeof(*child));
+    if (!child) {
+        error_memory(error);
+        return NULL;
+    }
+    atomic_init(&child->refs, 1);
+    pthread_mutex_init(&child->lock, NULL);
+    child->pidfd = child->control = child->output = -1;
+    child->api = api;
+    child->memory_bytes = memory_bytes;
+    if (keeper_start(child, path, error))
+        return child;
+    child_unref(child);
+    return NULL;
+}
+
+struct child *child_ref(struct child *child)
+{
+    atomic_fetch_add_explicit(&child->refs, 1, memory_order_relaxed);
+    return child;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void child_unref(struct child *child)
+{
+    if (!child || atomic_fetch_sub_explicit(&child->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (child->pid > 0) {
+        child_kill(child, "is not needed any more");
+        child_reap(child);
+    }
+    lanes_free(child->idle);
+    close_fd(child->pidfd);
+    close_fd(child->control);
+    close_fd(child->output);
+    parcel_in_release(&child->in);
+    text_release(&child->line);
+    pthread_mutex_destroy(&child->lock);
+    free(child);
+}
+
+void child_watch(struct child *child)
+{
+    keeper_watch(child);
+}
+
+/* ---- the end ---- */
+
+/* Its process cannot be another one by now: it is not reaped. */
+static void kill_group_locked(const struct child *child)
+{
+    syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
+    kill(-child->pid, SIGKILL);
+}
+
+void child_kill(struct child *child, const char *format, ...)
+{
+    pthread_mutex_lock(&child->lock);
+    if (!child->is_reaped) {
+        va_list args;
+        va_start(args, format);
+        if (!child->why[0])
+            vsnprintf(child->why, sizeof(child->why), format, args);
+        va_end(args);
+        kill_group_locked(child);
+    }
+    pthread_mutex_unlock(&child->lock);
+}
+
+bool child_ends(const struct child *child, int timeout_ms)
+{
+    struct pollfd end = {child->pidfd, POLLIN, 0};
+    return poll(&end, 1, timeout_ms) > 0;
+}
+
+static void describe_locked(struct child *child, const siginfo_t *info)
+{
+    if (child->why[0])
+        snprintf(child->death, sizeof(child->death), "was ended: it %s", child->why);
+    else if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+        snprintf(child->death, sizeof(child->death), "was killed by signal %d (%s)",
+                 info->si_status, strsignal(info->si_status));
+    else if (info->si_code == CLD_EXITED && info->si_status == SERVE_LOST)
+        snprintf(child->death, sizeof(child->death), "closed its connection and ended");
+    else if (info->si_code == CLD_EXITED)
+        snprintf(child->death, sizeof(child->death), "ended its process with exit code %d",
+                 info->si_status);
+    else
+        snprintf(child->death, sizeof(child->death), "ended, nobody knows how");
+}
+
+void child_reap(struct child *child)
+{
+    siginfo_t info = {0};
+    child_ends(child, -1);
+    pthread_mutex_lock(&child->lock);
+    if (!child->is_reaped) {
+        kill(-child->pid, SIGKILL); /* what it started and left */
+        if (waitid((idtype_t)P_PIDFD, (id_t)child->pidfd, &info, WEXITED) != 0)
+            info.si_code = 0; /* a plugin in this process was faster */
+        describe_locked(child, &info);
+        child->is_reaped = true;
+        atomic_store(&child->is_over, true);
+    }
+    pthread_mutex_unlock(&child->lock);
+}
+
+/* ---- what it says ---- */
+
+static bool hear_log(struct child *child, struct parcel *message)
+{
+    uint32_t level = parcel_u32(message);
+    const char *text = parcel_needed(message);
+    if (!parcel_ends(message) || level > LOG_DEBUG)
+        return false;
+    (void)child;
+    log_line((enum log_level)level, "%.8000s", text);
+    return true;
+}
+
+static bool hear_secret(struct child *child, struct parcel *message)
+{
+    const char *name = parcel_needed(message);
+    const char *value = NULL;
+    if (!parcel_ends(message))
+        return false;
+    struct text answer = TEXT_INIT;
+    pthread_mutex_lock(&child->lock);
+    if (child->api) {
+        const mortise_host *host = host_api_face(child->api);
+        const mortise_secrets *secrets = host->service(host, MORTISE_SECRETS_ID);
+        value = secrets ? secrets->get(host, name) : NULL;
+    }
+    parcel_begin(&answer, PARCEL_ANSWER);
+    parcel_put_string(&answer, value);
+    bool sent = parcel_send(child->control, &answer, ANSWER_MS);
+    pthread_mutex_unlock(&child->lock);
+    if (answer.data)
+        explicit_bzero(answer.data, answer.length);
+    text_release(&answer);
+    return sent;
+}
+
+bool child_hear(struct child *child, struct parcel *message)
+{
+    switch (message->type) {
+    case PARCEL_LOG:
+        return hear_log(child, message);
+    case PARCEL_SECRET:
+        return hear_secret(child, message);
+    default:
+        return false;
+    }
+}
+
+/* ---- what it prints ---- */
+
+static void tell_line(struct child *child)
+{
+    pthread_mutex_lock(&child->lock);
+    if (child->api && child->line.length)
+        log_note("%s: %s", host_api_file_name(child->api), text_cstr(&child->line));
+    pthread_mutex_unlock(&child->lock);
+    text_reset(&child->line);
+}
+
+static void take_printed(struct child *child, const char *data, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (data[i] == '\n' || child->line.length >= LINE_MAX_)
+            tell_line(child);
+        if (data[i] != '\n')
+            text_append(&child->line, data[i] ? &data[i] : " ", 1);
+    }
+}
+
+bool child_take_output(struct child *child)
+{
+    char data[8192];
+    ssize_t got = read(child->output, data, sizeof(data));
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR;
+    size_t before = child->printed;
+    child->printed += (size_t)got;
+    if (child->printed <= PRINTED_MAX) {
+        take_printed(child, data, (size_t)got);
+    } else if (before <= PRINTED_MAX) {
+        text_reset(&child->line);
+        text_puts(&child->line, "it printed more than 1 MiB: the rest is not shown");
+        tell_line(child);
+    }
+    if (!got)
+        tell_line(child);
+    return got > 0;
+}
+
+/* ---- what it takes ---- */
+
+void child_check_memory(struct child *child)
+{
+    char path[64], text[128] = "";
+    unsigned long size, resident, shared;
+    if (!child->memory_bytes)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)child->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+    close_fd(fd);
+    if (got <= 0 || sscanf(text, "%lu %lu %lu", &size, &resident, &shared) != 3)
+        return;
+    if ((int64_t)resident * sysconf(_SC_PAGESIZE) > child->memory_bytes)
+        child_kill(child, "used more than %lld MiB of memory",
+                   (long long)(child->memory_bytes >> 20));
+}

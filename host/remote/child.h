@@ -1,0 +1,68 @@
+/*
+ * child - the process of one plugin, as the host sees it: started, watched, ended.
+ *
+ * A process is this binary executed again (serve.h), not a copy of this one: it has nothing of the
+ * host's memory, and costs the same however large the host is.  All are started by one thread, the
+ * keeper, which lives as long as the host: a process dies with the thread that made it.  The keeper
+ * also hands on what a process logs and prints, gives it its secrets, looks at its memory, and
+ * notices when it ends.  A process leads a session of its own and is ended with all its group.
+ *
+ * Reference counted and thread-safe.
+ */
+#ifndef REMOTE_CHILD_H
+#define REMOTE_CHILD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "plugin/host_api.h"
+#include "remote/parcel.h"
+
+struct lane;
+
+struct child {
+    atomic_uint refs;
+    atomic_bool is_over; /* its end was noticed */
+    pid_t pid;
+    int pidfd;   /* readable when it is over */
+    int control; /* messages beside its calls */
+    int output;  /* what it prints; the keeper's */
+    int64_t memory_bytes; /* more is too much; 0: no limit */
+    struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */
+
+    pthread_mutex_t lock; /* for everything below, and for writing to `control` */
+    struct host_api *api; /* NULL: the plugin is gone */
+    bool is_reaped;
+    char why[160];   /* it was ended on purpose; "" */
+    char death[256]; /* once it is reaped: "was killed by signal 11 (Segmentation fault)" */
+    struct lane *idle; /* lanes that no call uses */
+    size_t printed;    /* bytes of its output that were handed on */
+    struct text line;  /* of its output, not yet whole; the keeper's */
+};
+
+/* Starts the process; `path` is only shown.  Not watched yet. */
+struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
+                          struct error *error);
+void child_watch(struct child *child); /* from now on by the keeper */
+struct child *child_ref(struct child *child);
+void child_unref(struct child *child); /* NULL is fine; the last one ends it */
+
+/* Ends it, if it is not over; `why` ("took longer than 5 s") is kept of the first who does. */
+void child_kill(struct child *child, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Waits until it is over, and what its group left is too. */
+void child_reap(struct child *child);
+/* Whether it ends within that time. */
+bool child_ends(const struct child *child, int timeout_ms);
+/* What it says on `control`.  False: that is wrong. */
+bool child_hear(struct child *child, struct parcel *message);
+
+/* For the keeper. */
+bool child_take_output(struct child *child); /* false: there will be no more */
+void child_check_memory(struct child *child);
+
+/* The program that processes run, which is this one; tests have another. */
+void child_set_program(const char *path);
+
+#endif

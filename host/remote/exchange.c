@@ -1,0 +1,165 @@
+#include "remote/exchange.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "remote/request.h"
+
+#define SLICE_MS   50   /* how often a waiting call looks whether it shall stop */
+#define GRACE_MS   1500 /* D16: less than the grace of a batch, so that no call is left behind */
+#define SEND_MS    30000
+#define DYING_MS   500  /* between a socket that is closed and a process that is over */
+
+static bool is_stopped(void *context)
+{
+    const struct exchange *exchange = context;
+    return exchange->call && exchange->call->ops->cancelled(exchange->call);
+}
+
+static bool fail(struct exchange *exchange, mortise_category category, const char *code)
+{
+    exchange->category = category;
+    exchange->code = code;
+    exchange->is_clean = false;
+    return false;
+}
+
+/* The process is over, or about to be: says how it came to that. */
+static bool lost(struct exchange *exchange)
+{
+    char death[256];
+    if (!child_ends(exchange->child, DYING_MS))
+        child_kill(exchange->child, "closed its connection");
+    remote_lost(exchange->remote, exchange->child, death, sizeof(death));
+    snprintf(exchange->failure, sizeof(exchange->failure), "plugin '%s' %s during %s",
+             exchange->remote->face.name, death, exchange->subject);
+    if (exchange->kill_ms)
+        return fail(exchange, MORTISE_ABORTED, "plugin.stopped");
+    bool late = exchange->until_ms >= 0 && clock_ms() >= exchange->until_ms;
+    return late ? fail(exchange, MORTISE_TIMEOUT, "plugin.timeout")
+                : fail(exchange, MORTISE_INTERNAL, "plugin.died");
+}
+
+bool exchange_wrong(struct exchange *exchange)
+{
+    child_kill(exchange->child, "sent a message that is wrong");
+    return lost(exchange);
+}
+
+/* ---- opening ---- */
+
+static atomic_uint_fast64_t last_number;
+
+bool exchange_open(struct exchange *exchange, enum parcel_type type)
+{
+    struct error error = ERROR_INIT;
+    struct remote *remote = exchange->remote;
+    exchange->child = remote_child(remote, is_stopped, exchange, &error);
+    exchange->lane = exchange->child ? lane_take(exchange->child, &error) : NULL;
+    if (!exchange->lane) {
+        snprintf(exchange->failure, sizeof(exchange->failure), "%.390s", error.message);
+        return error.kind == ERROR_CANCELLED
+                   ? fail(exchange, MORTISE_ABORTED, "tool.cancelled")
+                   : fail(exchange, MORTISE_UNAVAILABLE, "plugin.unavailable");
+    }
+    exchange->is_clean = true;
+    exchange->number = atomic_fetch_add(&last_number, 1) + 1;
+    exchange->until_ms =
+        remote->isolation.timeout_ms ? clock_ms() + remote->isolation.timeout_ms : -1;
+    parcel_begin(&exchange->lane->out, type);
+    parcel_put_u64(&exchange->lane->out, exchange->number);
+    return true;
+}
+
+struct text *exchange_out(struct exchange *exchange)
+{
+    return &exchange->lane->out;
+}
+
+/* ---- waiting ---- */
+
+/* Whether it shall stop by now; the first time, it is told so. */
+static void look_at_clock(struct exchange *exchange)
+{
+    int64_t now_ms = clock_ms();
+    if (!exchange->kill_ms && is_stopped(exchange)) {
+        ssize_t written = write(exchange->lane->cancel_fd, &(uint64_t){1}, sizeof(uint64_t));
+        (void)written; /* full is readable too */
+        exchange->kill_ms = now_ms + GRACE_MS;
+        exchange->is_clean = false;
+    }
+    if (exchange->kill_ms && now_ms >= exchange->kill_ms)
+        child_kill(exchange->child, "did not stop when it was told to");
+    else if (exchange->until_ms >= 0 && now_ms >= exchange->until_ms)
+        child_kill(exchange->child, "took longer than %lld ms",
+                   (long long)exchange->remote->isolation.timeout_ms);
+}
+
+/* False: the process is over, or has closed the lane. */
+static bool read_more(struct exchange *exchange)
+{
+    struct lane *lane = exchange->lane;
+    struct pollfd fds[2] = {{lane->fd, POLLIN, 0}, {exchange->child->pidfd, POLLIN, 0}};
+    look_at_clock(exchange);
+    if (poll(fds, 2, SLICE_MS) <= 0)
+        return true;
+    if (!fds[0].revents) /* over, and all that it sent was read */
+        return !fds[1].revents;
+    ssize_t got = parcel_read(lane->fd, &lane->in, MSG_DONTWAIT);
+    return got > 0 || (got < 0 && errno == EAGAIN);
+}
+
+bool exchange_next(struct exchange *exchange, struct parcel *message)
+{
+    enum parcel_next next;
+    while ((next = parcel_next(&exchange->lane->in, message)) == PARCEL_NONE)
+        if (!read_more(exchange))
+            return lost(exchange);
+    return next == PARCEL_NEXT || exchange_wrong(exchange);
+}
+
+bool exchange_answer(struct exchange *exchange)
+{
+    if (parcel_send(exchange->lane->fd, &exchange->out, SEND_MS))
+        return true;
+    if (errno != EPIPE && errno != ECONNRESET)
+        child_kill(exchange->child, "took no answer");
+    return lost(exchange);
+}
+
+bool exchange_run(struct exchange *exchange, enum parcel_type end)
+{
+    struct parcel message;
+    if (!parcel_send(exchange->lane->fd, &exchange->lane->out, SEND_MS)) {
+        if (errno == ENOMEM || errno == EMSGSIZE) {
+            snprintf(exchange->failure, sizeof(exchange->failure),
+                     "%s got more than its process can take", exchange->subject);
+            return fail(exchange, MORTISE_INVALID_INPUT, "plugin.too_large");
+        }
+        return lost(exchange);
+    }
+    while (exchange_next(exchange, &message)) {
+        if (message.type == end) {
+            exchange->end = message;
+            return parcel_u64(&exchange->end) == exchange->number || exchange_wrong(exchange);
+        }
+        if (!request_answer(exchange, &message))
+            return exchange->failure[0] ? false : exchange_wrong(exchange);
+    }
+    return false;
+}
+
+void exchange_close(struct exchange *exchange)
+{
+    if (exchange->lane && exchange->is_clean)
+        lane_give_back(exchange->child, exchange->lane);
+    else
+        lanes_free(exchange->lane);
+    child_unref(exchange->child);
+    text_release(&exchange->out);
+}

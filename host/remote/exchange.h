@@ -1,0 +1,47 @@
+/*
+ * exchange - one call or one hook, put to the process of its plugin and followed to its end.
+ *
+ *     struct exchange exchange = {.remote = …, .call = …, .subject = "tool 'x'"};
+ *     if (exchange_open(&exchange, PARCEL_CALL)) {
+ *         parcel_put_…(exchange_out(&exchange), …);
+ *         if (exchange_run(&exchange, PARCEL_FINISH)) …read exchange.end…
+ *     }
+ *     exchange_close(&exchange);
+ *
+ * Everything happens on the calling thread: what the tool or the hook asks for meanwhile is answered
+ * here (request.h).  A process that is over, breaks the rules, takes too long or does not stop when
+ * it shall is ended, and exchange.failure says what happened.
+ */
+#ifndef REMOTE_EXCHANGE_H
+#define REMOTE_EXCHANGE_H
+
+#include "remote/remote.h"
+
+struct exchange {
+    struct remote *remote;
+    mortise_call *call; /* or */
+    mortise_hook *hook;
+    const char *subject; /* "tool 'x'", "PreToolCall": for failures */
+
+    struct child *child;
+    struct lane *lane;
+    struct text out; /* answers */
+    uint64_t number;
+    int64_t until_ms; /* -1: no limit */
+    int64_t kill_ms;  /* once it shall stop: when it is ended; 0: it need not stop */
+    bool is_clean;    /* the lane can be used again */
+    struct parcel end;
+
+    mortise_category category; /* of the failure */
+    const char *code;
+    char failure[400];
+};
+
+bool exchange_open(struct exchange *exchange, enum parcel_type type);
+struct text *exchange_out(struct exchange *exchange);
+bool exchange_run(struct exchange *exchange, enum parcel_type end);
+/* What has to be true of `end` is not. */
+bool exchange_wrong(struct exchange *exchange);
+void exchange_close(struct exchange *exchange);
+
+#endif

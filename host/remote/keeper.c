@@ -1,0 +1,266 @@
+#include "remote/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "remote/serve.h"
+
+#define MEMORY_LOOK_MS 20
+
+extern char **environ;
+
+struct order {
+    struct child *child;
+    const char *path;
+    struct error *error;
+    bool made, done;
+    struct order *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    bool is_there;
+    int wake; /* an eventfd */
+    struct order *orders;
+    struct {
+        struct child **items;
+        size_t count, capacity;
+    } children;
+} keeper = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+static const char *program = "/proc/self/exe";
+
+void child_set_program(const char *path)
+{
+    program = path;
+}
+
+/* ---- starting ---- */
+
+static int spawn(const char *path, int control, int output, pid_t *pid)
+{
+    char *arguments[] = {(char *)(uintptr_t) "mortise", (char *)(uintptr_t)SERVE_WORD,
+                         (char *)(uintptr_t)path, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t signals;
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&how);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&files, control, SERVE_FD);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&how, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&how, &signals);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                       POSIX_SPAWN_SETSIGDEF);
+    int failure = posix_spawn(pid, program, &files, &how, arguments, environ);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return failure;
+}
+
+static bool start(struct child *child, const char *path, struct error *error)
+{
+    int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
+    int failure = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0 ||
+        pipe2(pipes, O_CLOEXEC) != 0 || fcntl(pipes[0], F_SETFL, O_NONBLOCK) != 0)
+        failure = errno;
+    if (!failure)
+        failure = spawn(path, sockets[1], pipes[1], &child->pid);
+    if (!failure) {
+        child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+        failure = child->pidfd < 0 ? errno : 0;
+    }
+    child->control = sockets[0];
+    child->output = pipes[0];
+    if (sockets[1] >= 0)
+        close(sockets[1]);
+    if (pipes[1] >= 0)
+        close(pipes[1]);
+    if (failure && child->pid > 0 && child->pidfd < 0) { /* it ends when its socket is closed */
+        child->pid = 0;
+    }
+    return !failure || error_set(error, ERROR_PLUGIN, "no process can be made for it: %s",
+                                 strerror(failure));
+}
+
+static void carry_out_orders(void)
+{
+    pthread_mutex_lock(&keeper.lock);
+    struct order *order = keeper.orders;
+    keeper.orders = NULL;
+    pthread_mutex_unlock(&keeper.lock);
+    while (order) {
+        struct order *next = order->next;
+        order->made = start(order->child, order->path, order->error);
+        pthread_mutex_lock(&keeper.lock);
+        order->done = true;
+        pthread_cond_broadcast(&keeper.done);
+        pthread_mutex_unlock(&keeper.lock);
+        order = next;
+    }
+}
+
+/* ---- watching ---- */
+
+static void forget(struct child *child)
+{
+    pthread_mutex_lock(&keeper.lock);
+    size_t i = 0;
+    while (keeper.children.items[i] != child)
+        i++;
+    keeper.children.items[i] = keeper.children.items[--keeper.children.count];
+    pthread_mutex_unlock(&keeper.lock);
+    child_unref(child);
+}
+
+static void hear(struct child *child)
+{
+    struct parcel message;
+    enum parcel_next next = PARCEL_NONE;
+    ssize_t got = parcel_read(child->control, &child->in, MSG_DONTWAIT);
+    bool good = got > 0 || (got < 0 && errno == EAGAIN);
+    while (good && (next = parcel_next(&child->in, &message)) == PARCEL_NEXT)
+        good = child_hear(child, &message);
+    if (next == PARCEL_WRONG || (got > 0 && !good))
+        child_kill(child, "sent a message that is wrong");
+    else if (!good && !child_ends(child, 200))
+        child_kill(child, "closed its connection");
+}
+
+static void look_at(struct child *child, const struct pollfd fds[3])
+{
+    if (fds[0].revents && child->output >= 0 && !child_take_output(child)) {
+        close(child->output);
+        child->output = -1;
+    }
+    if (fds[1].revents && !fds[2].revents)
+        hear(child);
+    if (!fds[2].revents) {
+        child_check_memory(child);
+        return;
+    }
+    while (child->output >= 0 && child_ends(child, 0) && child_take_output(child)) {
+        struct pollfd more = {child->output, POLLIN, 0};
+        if (poll(&more, 1, 0) <= 0)
+            break;
+    }
+    child_reap(child);
+    forget(child);
+}
+
+/* The children that there are now, with three descriptors each behind the eventfd. */
+static size_t gather(struct child ***children, struct pollfd **fds, int *patience_ms)
+{
+    pthread_mutex_lock(&keeper.lock);
+    size_t count = keeper.children.count;
+    struct child **list = realloc(*children, (count + 1) * sizeof(*list));
+    *children = list ? list : *children;
+    struct pollfd *all = realloc(*fds, (1 + 3 * count) * sizeof(*all));
+    *fds = all ? all : *fds;
+    if (!list || !all)
+        count = 0;
+    *patience_ms = -1;
+    for (size_t i = 0; i < count; i++) {
+        struct child *child = list[i] = keeper.children.items[i];
+        all[1 + 3 * i] = (struct pollfd){child->output, POLLIN, 0};
+        all[2 + 3 * i] = (struct pollfd){child->control, POLLIN, 0};
+        all[3 + 3 * i] = (struct pollfd){child->pidfd, POLLIN, 0};
+        if (child->memory_bytes)
+            *patience_ms = MEMORY_LOOK_MS;
+    }
+    pthread_mutex_unlock(&keeper.lock);
+    return count;
+}
+
+static void *keep(void *unused)
+{
+    struct child **children = malloc(sizeof(*children));
+    struct pollfd *fds = malloc(sizeof(*fds));
+    int patience_ms;
+    (void)unused;
+    while (children && fds) {
+        size_t count = gather(&children, &fds, &patience_ms);
+        fds[0] = (struct pollfd){keeper.wake, POLLIN, 0};
+        if (poll(fds, 1 + 3 * count, patience_ms) < 0)
+            continue;
+        uint64_t times;
+        if (fds[0].revents && read(keeper.wake, &times, sizeof(times)) > 0)
+            carry_out_orders();
+        for (size_t i = 0; i < count; i++)
+            look_at(children[i], &fds[1 + 3 * i]);
+    }
+    free(children);
+    free(fds);
+    return NULL;
+}
+
+/* ---- asking it ---- */
+
+static void wake(void)
+{
+    ssize_t written = write(keeper.wake, &(uint64_t){1}, sizeof(uint64_t));
+    (void)written; /* full is readable too */
+}
+
+static bool ensure_locked(void)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    if (keeper.is_there)
+        return true;
+    keeper.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (keeper.wake < 0)
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
+    keeper.is_there = pthread_create(&thread, NULL, keep, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (keeper.is_there)
+        pthread_detach(thread);
+    else
+        close(keeper.wake);
+    return keeper.is_there;
+}
+
+bool keeper_start(struct child *child, const char *path, struct error *error)
+{
+    struct order order = {.child = child, .path = path, .error = error};
+    pthread_mutex_lock(&keeper.lock);
+    if (!ensure_locked()) {
+        pthread_mutex_unlock(&keeper.lock);
+        return error_set(error, ERROR_PLUGIN, "there is no thread to start its process");
+    }
+    order.next = keeper.orders;
+    keeper.orders = &order;
+    wake();
+    while (!order.done)
+        pthread_cond_wait(&keeper.done, &keeper.lock);
+    pthread_mutex_unlock(&keeper.lock);
+    return order.made;
+}
+
+void keeper_watch(struct child *child)
+{
+    pthread_mutex_lock(&keeper.lock);
+    if (array_reserve(&keeper.children, 1)) /* else nobody hears what it prints */
+        keeper.children.items[keeper.children.count++] = child_ref(child);
+    wake();
+    pthread_mutex_unlock(&keeper.lock);
+}

@@ -1,0 +1,353 @@
+#include "remote/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/secret.h"
+#include "plugin/hooks.h"
+#include "plugin/loader.h"
+#include "remote/fence.h"
+#include "remote/serve_private.h"
+
+/* One plugin and one control socket: there is nothing else in this process. */
+static struct {
+    struct parcel_in in;
+    pthread_mutex_t sending;
+    pthread_mutex_t asking; /* one secret at a time */
+    pthread_mutex_t lock;   /* for what follows */
+    pthread_cond_t answered;
+    bool is_serving; /* the main thread reads */
+    bool is_answered;
+    char *answer;
+    const char *config;
+} control = {.sending = PTHREAD_MUTEX_INITIALIZER,
+             .asking = PTHREAD_MUTEX_INITIALIZER,
+             .lock = PTHREAD_MUTEX_INITIALIZER,
+             .answered = PTHREAD_COND_INITIALIZER};
+
+bool serve_is_meant(int argc, char **argv)
+{
+    return argc == 3 && strcmp(argv[1], SERVE_WORD) == 0;
+}
+
+/* The host is gone, or is none. */
+static void give_up(void)
+{
+    _exit(SERVE_LOST);
+}
+
+/* ---- control ---- */
+
+static bool send_control(struct text *message)
+{
+    pthread_mutex_lock(&control.sending);
+    bool sent = parcel_send(SERVE_FD, message, -1);
+    pthread_mutex_unlock(&control.sending);
+    text_release(message);
+    return sent;
+}
+
+static void send_log(enum log_level level, const char *line)
+{
+    struct text message = TEXT_INIT;
+    parcel_begin(&message, PARCEL_LOG);
+    parcel_put_u32(&message, (uint32_t)level);
+    parcel_put_string(&message, line);
+    send_control(&message);
+}
+
+static void next_control(struct parcel *message)
+{
+    enum parcel_next next;
+    while ((next = parcel_next(&control.in, message)) == PARCEL_NONE)
+        if (parcel_read(SERVE_FD, &control.in, 0) <= 0)
+            give_up();
+    if (next == PARCEL_WRONG)
+        give_up();
+}
+
+static char *read_secret(struct parcel *message)
+{
+    const char *value = parcel_string(message);
+    return value ? strdup(value) : NULL;
+}
+
+/* While the plugin is loaded the main thread does not read yet. */
+static char *wait_for_secret(void)
+{
+    struct parcel message;
+    pthread_mutex_lock(&control.lock);
+    if (!control.is_serving) {
+        next_control(&message);
+        control.answer = read_secret(&message);
+        control.is_answered = true;
+    }
+    while (!control.is_answered)
+        pthread_cond_wait(&control.answered, &control.lock);
+    control.is_answered = false;
+    char *answer = control.answer;
+    control.answer = NULL;
+    pthread_mutex_unlock(&control.lock);
+    return answer;
+}
+
+char *serve_secret(const char *name)
+{
+    struct text message = TEXT_INIT;
+    parcel_begin(&message, PARCEL_SECRET);
+    parcel_put_string(&message, name);
+    pthread_mutex_lock(&control.asking);
+    char *value = send_control(&message) ? wait_for_secret() : NULL;
+    pthread_mutex_unlock(&control.asking);
+    return value;
+}
+
+static void take_secret(struct parcel *message)
+{
+    pthread_mutex_lock(&control.lock);
+    control.answer = read_secret(message);
+    control.is_answered = true;
+    pthread_cond_signal(&control.answered);
+    pthread_mutex_unlock(&control.lock);
+}
+
+/* ---- lanes ---- */
+
+void lane_next(struct served_lane *lane, struct parcel *message)
+{
+    enum parcel_next next;
+    while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
+        if (parcel_read(lane->fd, &lane->in, 0) <= 0)
+            give_up();
+    if (next == PARCEL_WRONG)
+        give_up();
+}
+
+bool lane_send(struct served_lane *lane)
+{
+    if (parcel_send(lane->fd, &lane->out, -1))
+        return true;
+    if (errno != EMSGSIZE && errno != ENOMEM)
+        give_up();
+    return false;
+}
+
+bool lane_ask(struct served_lane *lane, struct parcel *answer)
+{
+    if (!lane_send(lane))
+        return false;
+    lane_next(lane, answer);
+    return true;
+}
+
+/* The first message of a call or a hook; false: the lane is not used any more. */
+static bool first_of_lane(struct served_lane *lane, struct parcel *message)
+{
+    enum parcel_next next;
+    while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
+        if (parcel_read(lane->fd, &lane->in, 0) <= 0)
+            return false;
+    return next == PARCEL_NEXT;
+}
+
+static void *run_lane(void *argument)
+{
+    struct served_lane *lane = argument;
+    struct parcel message;
+    while (first_of_lane(lane, &message))
+        if (message.type == PARCEL_CALL)
+            serve_call(lane, &message);
+        else if (message.type == PARCEL_HOOK)
+            serve_hook(lane, &message);
+        else
+            give_up();
+    close(lane->fd);
+    close(lane->cancel_fd);
+    parcel_in_release(&lane->in);
+    text_release(&lane->out);
+    pthread_mutex_destroy(&lane->lock);
+    free(lane);
+    return NULL;
+}
+
+static void open_lane(struct plugin *plugin)
+{
+    struct served_lane *lane = calloc(1, sizeof(*lane));
+    pthread_mutexattr_t recursive;
+    pthread_t thread;
+    if (!lane || control.in.fd_count < 2)
+        give_up();
+    lane->fd = control.in.fds[0];
+    lane->cancel_fd = control.in.fds[1];
+    control.in.fd_count -= 2;
+    memmove(control.in.fds, control.in.fds + 2, control.in.fd_count * sizeof(int));
+    lane->plugin = plugin;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lane->lock, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    if (pthread_create(&thread, NULL, run_lane, lane) != 0)
+        give_up();
+    pthread_detach(thread);
+}
+
+/* ---- the plugin's own words ---- */
+
+static void put_tool(struct text *out, const struct tool *tool)
+{
+    const mortise_tool_meta *meta = tool->instance->meta;
+    struct text schema = TEXT_INIT;
+    if (meta->shape)
+        shape_write_schema(meta->shape, &schema);
+    bool own = meta->input_schema && *meta->input_schema;
+    parcel_put_u32(out, meta->flags);
+    parcel_put_string(out, meta->name);
+    parcel_put_string(out, meta->description);
+    parcel_put_string(out, meta->shape ? text_cstr(&schema)
+                         : own       ? meta->input_schema
+                                     : "{\"type\":\"object\"}");
+    parcel_put_string(out, meta->output_schema);
+    parcel_put_strings(out, meta->scopes);
+    parcel_put_string(out, meta->title);
+    parcel_put_strings(out, MORTISE_HAS(meta, mortise_tool_meta, examples) ? meta->examples : NULL);
+    out->failed |= schema.failed;
+    text_release(&schema);
+}
+
+static void put_hook(struct text *out, const struct hook *hook)
+{
+    uint32_t mask = 0;
+    for (int event = 0; event < HOOK_EVENT_COUNT; event++)
+        mask |= (uint32_t)hook_takes(hook, (enum hook_event)event) << event;
+    parcel_put_string(out, hook->table->name);
+    parcel_put_u32(out, (uint32_t)hook->table->priority);
+    parcel_put_u32(out, mask);
+}
+
+static void tell_face(const struct plugin *plugin)
+{
+    struct text message = TEXT_INIT;
+    parcel_begin(&message, PARCEL_FACE);
+    parcel_put_string(&message, plugin->face->name);
+    parcel_put_string(&message, plugin->face->version);
+    parcel_put_u32(&message, (uint32_t)plugin->tool_count);
+    for (size_t i = 0; i < plugin->tool_count; i++)
+        put_tool(&message, plugin->tools[i]);
+    parcel_put_u32(&message, (uint32_t)plugin->hook_count);
+    for (size_t i = 0; i < plugin->hook_count; i++)
+        put_hook(&message, &plugin->hooks[i]);
+    if (!send_control(&message))
+        give_up();
+}
+
+static void tell_refusal(const char *reason)
+{
+    struct text message = TEXT_INIT;
+    parcel_begin(&message, PARCEL_REFUSED);
+    parcel_put_string(&message, reason);
+    send_control(&message);
+    _exit(EXIT_SUCCESS);
+}
+
+/* ---- loading ---- */
+
+static char *copy_config(void *unused, const char *plugin)
+{
+    (void)unused;
+    (void)plugin;
+    return strdup(control.config);
+}
+
+static struct plugin *load(const char *path, const struct file_id *file)
+{
+    struct error error = ERROR_INIT;
+    bool again;
+    struct loader loader = {
+        .registry = registry_new(), .config = copy_config, .services = serve_services()};
+    struct plugin *plugin =
+        loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
+    if (!loader.registry)
+        error_memory(&error);
+    registry_unref(loader.registry); /* it was for the loader's claims */
+    if (!plugin)
+        tell_refusal(error.message);
+    if (!file_id_equal(&plugin->file, file))
+        tell_refusal("its file is another one than when it was loaded: load it anew");
+    return plugin;
+}
+
+/* A limit is the last resort of one that is looked after from outside. */
+static void limit(int64_t memory_bytes)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    if (memory_bytes > 0 && memory_bytes < INT64_MAX / 2) {
+        rlim_t most = (rlim_t)memory_bytes * 2;
+        setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+    }
+#else
+    (void)memory_bytes;
+#endif
+}
+
+static struct plugin *begin(void)
+{
+    struct parcel message;
+    size_t length;
+    control.in.takes_fds = true;
+    next_control(&message);
+    pid_t host = (pid_t)parcel_u32(&message);
+    char *path = strdup(parcel_needed(&message));
+    char *config = strdup(parcel_needed(&message));
+    const void *bytes = parcel_bytes(&message, &length);
+    struct file_id file;
+    if (message.bad || !path || !config || message.type != PARCEL_LOAD || length != sizeof(file) ||
+        getppid() != host)
+        give_up();
+    memcpy(&file, bytes, sizeof(file));
+    control.config = config;
+    log_set_level((enum log_level)parcel_u32(&message));
+    if (parcel_flag(&message))
+        secret_hide_memory();
+    int64_t memory_bytes = parcel_i64(&message);
+    if (!parcel_ends(&message))
+        give_up();
+    log_set_sink(send_log);
+    limit(memory_bytes);
+    fence_up();
+    struct plugin *plugin = load(path, &file);
+    free(path);
+    return plugin;
+}
+
+int serve(void)
+{
+    struct parcel message = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    syscall(SYS_close_range, SERVE_FD + 1, ~0U, 0);
+    struct plugin *plugin = begin();
+    pthread_mutex_lock(&control.lock);
+    control.is_serving = true;
+    pthread_mutex_unlock(&control.lock);
+    tell_face(plugin);
+    while (message.type != PARCEL_CLOSE) {
+        next_control(&message);
+        if (message.type == PARCEL_LANE)
+            open_lane(plugin);
+        else if (message.type == PARCEL_ANSWER)
+            take_secret(&message);
+        else if (message.type != PARCEL_CLOSE)
+            give_up();
+    }
+    plugin_unref(plugin);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,49 @@
+/* serve_private - what the files of the child's end share. */
+#ifndef REMOTE_SERVE_PRIVATE_H
+#define REMOTE_SERVE_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "plugin/host_api.h"
+#include "plugin/registry.h"
+#include "remote/serve.h"
+#include "remote/parcel.h"
+
+/* A lane, at this end.  Its thread runs what comes; what a tool asks may come from any. */
+struct served_lane {
+    int fd;
+    int cancel_fd; /* readable once the call shall stop */
+    struct parcel_in in;
+    pthread_mutex_t lock; /* recursive: for an exchange of messages, and `out` */
+    struct text out;
+    struct plugin *plugin;
+};
+
+/* Under the lane's lock: sends `out`, and waits for the answer.  False: the host is gone or wrong,
+ * which ends this process; so false never comes, but for what is too long to be sent. */
+bool lane_send(struct served_lane *lane);
+bool lane_ask(struct served_lane *lane, struct parcel *answer);
+/* The next message; the host's end ends this thread. */
+void lane_next(struct served_lane *lane, struct parcel *message);
+
+/* Runs what a PARCEL_CALL or a PARCEL_HOOK says, to its end. */
+void serve_call(struct served_lane *lane, struct parcel *message);
+void serve_hook(struct served_lane *lane, struct parcel *message);
+
+/* What a plugin is given in the place of the host's services (serve_service.c); NULL: none. */
+struct host_services *serve_services(void);
+/* Asks for a secret over the control socket; malloc'ed, or NULL. */
+char *serve_secret(const char *name);
+
+/* ---- a call, for services (serve_call.c) ---- */
+
+/* The lane of a call of this process, locked, and its memory; NULL: the call is over. */
+struct served_lane *served_call_lock(mortise_call *call);
+void served_call_unlock(mortise_call *call);
+void *served_call_alloc(mortise_call *call, size_t bytes);
+/* A service has failed, and the host keeps why: what the tool said before does not count. */
+void served_call_forget_error(mortise_call *call);
+
+#endif
