@@ -56,7 +56,8 @@ mortise_status remote_run(const mortise_tool *self, mortise_call *call, const vo
 {
     const struct remote_tool *tool = self->state;
     char subject[100];
-    struct exchange exchange = {.remote = tool->remote, .call = call, .subject = subject};
+    struct exchange exchange = {.remote = tool->remote, .call = call, .subject = subject,
+                                .tool = tool->index};
     mortise_status status = MORTISE_FAILED;
     snprintf(subject, sizeof(subject), "tool '%.64s'", self->meta->name);
     if (exchange_open(&exchange, PARCEL_CALL)) {

@@ -117,6 +117,9 @@ static void always(struct builder *builder)
     allow_values(builder, SCMP_SYS(ioctl), 1, device_controls, COUNT(device_controls));
     allow_values(builder, SCMP_SYS(prctl), 0, options, COUNT(options));
     allow_if(builder, SCMP_SYS(prlimit64), is(0, 0));
+    /* Further filters, which only take more away. */
+    allow_if_both(builder, SCMP_SYS(seccomp), is(0, SECCOMP_SET_MODE_FILTER),
+                  is(1, SECCOMP_FILTER_FLAG_TSYNC));
     for (size_t i = 0; i < COUNT(unknown); i++)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), unknown[i], 0, NULL);
     for (int call = FIRST_UNKNOWN; call < FIRST_UNKNOWN + UNKNOWN_COUNT; call++)
