@@ -129,9 +129,9 @@ static char *plugin_config(void *context, const char *plugin)
 }
 
 /* A whole or a real number that is not negative; false: it is something else. */
-static bool read_limit(const json_t *section, const char *key, double *limit)
+static bool read_limit(const json_t *limits, const char *key, double *limit)
 {
-    const json_t *value = json_object_get(section, key);
+    const json_t *value = json_object_get(limits, key);
     if (!value)
         return true;
     *limit = json_is_number(value) ? json_number_value(value) : -1;
@@ -163,15 +163,18 @@ static bool read_grants(const struct app *app, const json_t *section, struct iso
 
 static bool read_limits(const json_t *section, struct isolation *isolation, struct error *error)
 {
+    static const char *const known[] = {"memory_mb", "timeout_s", NULL};
+    const json_t *limits = json_object_get(section, "limits");
     double memory_mb = DEFAULT_MEMORY_MB, timeout_s = DEFAULT_TIMEOUT_S;
     double call_memory_mb = CALL_MEMORY_MB, call_timeout_s = CALL_TIMEOUT_S;
-    if (!read_limit(section, "memory_mb", &memory_mb) ||
-        !read_limit(section, "timeout_s", &timeout_s))
+    if ((limits && !json_is_object(limits)) || json_unknown_member(limits, known) ||
+        !read_limit(limits, "memory_mb", &memory_mb) ||
+        !read_limit(limits, "timeout_s", &timeout_s))
         return error_set(error, ERROR_CONFIG,
-                         "its \"memory_mb\" and \"timeout_s\" in the configuration must be numbers, "
-                         "0 for no limit");
-    read_limit(section, "memory_mb", &call_memory_mb);
-    read_limit(section, "timeout_s", &call_timeout_s);
+                         "its \"limits\" in the configuration must be an object with the numbers "
+                         "\"memory_mb\" and \"timeout_s\", 0 for no limit");
+    read_limit(limits, "memory_mb", &call_memory_mb);
+    read_limit(limits, "timeout_s", &call_timeout_s);
     isolation->memory_bytes = (int64_t)(memory_mb * (1 << 20));
     isolation->timeout_ms = (int64_t)(timeout_s * 1000);
     isolation->call_memory_bytes = (int64_t)(call_memory_mb * (1 << 20));
