@@ -19,7 +19,6 @@
 #include "remote/keeper.h"
 #include "remote/lane.h"
 #include "remote/scratch.h"
-#include "remote/serve.h"
 
 #define PRINTED_MAX ((size_t)1 << 20) /* of one process */
 #define LINE_MAX_   ((size_t)2000)
@@ -32,7 +31,7 @@
 /* ---- life ---- */
 
 struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
-                          bool is_for_calls, struct error *error)
+                          enum serve_for purpose, struct error *error)
 {
     struct child *child = calloc(1, sizeof(*child));
     if (!child) {
@@ -44,7 +43,8 @@ struct child *child_start(const char *path, struct host_api *api, int64_t memory
     child->pidfd = child->control = child->output = -1;
     child->api = api;
     child->memory_bytes = memory_bytes;
-    if ((!is_for_calls || (child->scratch = scratch_new(error))) &&
+    child->is_bare = purpose != SERVE_PLUGIN;
+    if ((purpose != SERVE_CALLS || (child->scratch = scratch_new(error))) &&
         keeper_start(child, path, error))
         return child;
     child_unref(child);

@@ -393,5 +393,6 @@ int zygote_serve(struct plugin *plugin, const struct zygote_setup *setup, struct
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     serve_until_closed(control);
     finish_all();
+    rmdir(setup->scratch); /* which nobody does when the host was killed */
     return EXIT_SUCCESS;
 }
