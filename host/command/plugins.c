@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/account.h"
 #include "command/command.h"
+#include "command/tool_view.h"
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
 
@@ -47,6 +48,7 @@ static void list_loaded_json(struct app *app, const struct registry *registry,
     json_put_string(&line, "version", plugin->version);
     json_put_string(&line, "path", plugin->path);
     json_put_boolean(&line, "loaded", true);
+    json_put_string(&line, "isolation", tool_view_place(plugin));
     json_put_integer(&line, "tools", (int64_t)plugin->tool_count);
     json_put_integer(&line, "hooks", (int64_t)plugin->hook_count);
     put_account(&line, registry, plugin, book);
@@ -116,10 +118,13 @@ static void show_plugin(struct app *app, const struct registry *registry,
 {
     const struct tool *tool;
     const struct hook *hook;
+    struct text runs = TEXT_INIT;
     output_printf(&app->out, "%s%s%s\nfile     ", plugin->name, plugin->version ? " " : "",
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
-    output_own(&app->out, "\n");
+    tool_view_plugin_runs(&runs, plugin);
+    output_printf(&app->out, "\nruns     %s\n", text_cstr(&runs));
+    text_release(&runs);
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
         if (tool->plugin == plugin) {
             output_printf(&app->out, "tool     %s: ", tool->name);

@@ -413,5 +413,34 @@ class PluginInSandbox(Case):
             self.check_error(done, 5, layer)
 
 
+class Shown(Case):
+    """How each plugin and each tool runs."""
+
+    def show(self, *words):
+        done = self.mortise("--no-plugins", "-e", self.plugin, *words, env=self.places)
+        self.check(done, 0)
+        return done.out
+
+    def test_by_plugins(self):
+        self.assertIn("runs     in the host's process; each call of 6 tools in a sandbox of its own\n",
+                      self.show("plugins", "show", "confined"))
+        self.configure(isolation="process")
+        self.assertIn("runs     in a process of its own; each call", self.show("plugins", "show",
+                                                                            "confined"))
+        self.assertEqual(json.loads(self.show("--json", "plugins"))["isolation"], "process")
+
+    def test_by_tools(self):
+        self.configure(limits={"timeout_s": 2.5}, sandbox={"readable": ["/etc/passwd"]})
+        text = self.show("tools", "show", "help_itself")
+        self.assertIn("runs         each call in a sandbox of its own, 2.5 s, 256 MiB\n", text)
+        self.assertIn("executes     /bin/true /bin/sleep", text)
+        self.assertIn('granted      {"readable":["/etc/passwd"]}', text)
+        self.assertIn("runs         in the host's process\n", self.show("tools", "show", "ordinary"))
+
+    def test_by_the_doctor(self):
+        done = self.mortise("--no-plugins", "-e", self.plugin, "doctor", env=self.places)
+        self.assertIn("in the host's process; each call of 6 tools in a sandbox of its own", done.out)
+
+
 if __name__ == "__main__":
     e2e.main()
