@@ -113,10 +113,13 @@ static mortise_status apply_texts(struct draft *draft, const struct edit *edit, 
     struct text lines = TEXT_INIT;
     size_t found = count_places(draft, old, old_length, &lines);
     mortise_status status = MORTISE_OK;
+    bool grows = new_length > old_length;
     if (found == 0)
         status = fail_missing(draft, edit->old_text);
     else if (found > 1 && !edit->replace_all)
         status = fail_ambiguous(draft, found, &lines);
+    else if (grows && found > (FILES_MOST_BYTES - draft->length) / (new_length - old_length))
+        status = fail_useless(draft, "the file would have more than 16 MB");
     else if (!replace(draft, old, old_length, new, new_length))
         status = MORTISE_NO_MEMORY;
     else
@@ -145,8 +148,6 @@ static mortise_status apply(struct draft *draft, const struct edit *edit)
         old && new ? apply_texts(draft, edit, old, old_length, new, new_length) : MORTISE_NO_MEMORY;
     free(old);
     free(new);
-    if (status == MORTISE_OK && draft->length > FILES_MOST_BYTES)
-        status = place_fail(draft->call, draft->target->place, "edit", EFBIG);
     return status;
 }
 
@@ -170,8 +171,6 @@ static mortise_status edit_target(struct files *files, mortise_call *call, struc
     for (size_t i = 0; i < count && status == MORTISE_OK; i++) {
         draft.at = i + 1;
         status = mortise_cancelled(call) ? MORTISE_CANCELLED : apply(&draft, &edits[i]);
-        if (status == MORTISE_OK && draft.length > FILES_MOST_BYTES)
-            status = place_fail(call, target->place, "edit", EFBIG);
     }
     if (status == MORTISE_OK)
         status = target_save(files, call, target, draft.data, draft.length);

@@ -178,7 +178,8 @@ mortise_status target_check_seen(struct files *files, mortise_call *call,
     if (state == SEEN_PART)
         return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.unread",
                                "only a part of '%s' was read: read the rest before you overwrite "
-                               "it, or change what you know with edit_file",
+                               "it (lines that were cut cannot be), or change what you know with "
+                               "edit_file",
                                shown);
     if (state == SEEN_CHANGED)
         return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.changed",

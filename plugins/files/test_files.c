@@ -200,8 +200,33 @@ static void cuts_what_is_long(mortise_test *test)
                          &(read_file_args){.path = "huge.log", .offset = 1900000, .limit = 2});
     mortise_test_contains(huge->text,
                           "line 1900000\nline 1900001\n[lines 1900000-1900001 of a file");
+    const mortise_test_result *last =
+        mortise_test_run(test, &read_file_tool,
+                         &(read_file_args){.path = "huge.log", .offset = 2000000, .limit = 2});
+    mortise_test_text(last, "line 2000000\n[lines 2000000-2000000 of a file of 23.7 MB, which is too "
+                            "large to be edited]\n"); /* and no word of going on */
     mortise_test_error(edit_it(test, "huge.log", "line 1\n", "x"), MORTISE_INVALID_INPUT,
                        "too large");
+}
+
+/* A line is cut only in a file that does not fit, and what was cut was not read. */
+static void knows_what_it_has_cut(mortise_test *test)
+{
+    char *wide = calloc(1, 60001);
+    memset(wide, 'x', 5000);
+    put("fits.json", wide);
+    mortise_test_true(read_it(test, "fits.json")->length > 5000);
+    mortise_test_contains(write_it(test, "fits.json", "y")->text, "replaced");
+    memset(wide, 'x', 60000);
+    strcpy(wide + 50000, "\nshort\n");
+    put("wide.json", wide);
+    mortise_test_contains(read_it(test, "wide.json")->text, "[... 48000 bytes more in this line]");
+    mortise_test_error(write_it(test, "wide.json", "y"), MORTISE_INVALID_INPUT, "only a part");
+    const edit_text_args edit = {.old_text = "short", .new_text = "z"};
+    mortise_test_text(mortise_test_run(test, &edit_file_tool,
+                                       &(edit_file_args){.path = "wide.json", .edits = {&edit, 1}}),
+                      "edited 'wide.json': line 2");
+    free(wide);
 }
 
 static void shows_pictures_and_tells_binaries(mortise_test *test)
@@ -282,14 +307,16 @@ static void leaves_alone_what_it_must(mortise_test *test)
     mortise_test_error(write_it(test, "innocent/pre-commit", "x"), MORTISE_FORBIDDEN, "git's");
     mortise_test_same(get(".git/hooks/pre-commit"), "(none)");
     put("first.txt", "same\n");
-    mortise_test_true(link(in_workspace("first.txt"), "/tmp/test_files.hard") == 0);
+    char hard[96];
+    snprintf(hard, sizeof(hard), "%s.hard", workspace);
+    mortise_test_true(link(in_workspace("first.txt"), hard) == 0);
     read_it(test, "first.txt");
     mortise_test_contains(write_it(test, "first.txt", "other\n")->text, "hard links");
     char other[16] = "";
-    int fd = open("/tmp/test_files.hard", O_RDONLY);
+    int fd = open(hard, O_RDONLY);
     mortise_test_true(read(fd, other, 5) == 5);
     close(fd);
-    unlink("/tmp/test_files.hard");
+    unlink(hard);
     mortise_test_same(other, "same\n");
     nftw(in_workspace(".git"), remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -367,6 +394,32 @@ static void keeps_ends_of_lines_and_foreign_bytes(mortise_test *test)
     edit_it(test, "mixed.txt", "three\nfour", "3\n4");
     edit_it(test, "mixed.txt", "two\n", "2\n");
     mortise_test_same(get("mixed.txt"), "one\r\n2\n3\r\n4\r\n");
+    put("bom.txt", "\xEF\xBB\xBFone\r\ntwo\r\n");
+    mortise_test_text(read_it(test, "bom.txt"),
+                      "one\ntwo\n[lines end with CRLF, which edit_file and write_file keep]\n"
+                      "[the file begins with a byte order mark, which stays]\n");
+    mortise_test_contains(write_it(test, "bom.txt", "1\n2\n")->text, "replaced");
+    mortise_test_same(get("bom.txt"), "\xEF\xBB\xBF" "1\r\n2\r\n");
+    edit_it(test, "bom.txt", "1\n", "one\n");
+    mortise_test_contains(write_it(test, "bom.txt", "\xEF\xBB\xBF" "3\n")->text, "replaced");
+    mortise_test_same(get("bom.txt"), "\xEF\xBB\xBF" "3\r\n");
+}
+
+static void does_not_grow_without_end(mortise_test *test)
+{
+    enum { BYTES = 4 << 20 };
+    char *text = malloc(BYTES + 1), *much = calloc(1, 2001);
+    memset(text, 'a', BYTES);
+    text[BYTES] = '\0';
+    memset(much, 'b', 2000);
+    put("many.txt", text);
+    free(text);
+    read_it(test, "many.txt");
+    const edit_text_args edit = {.old_text = "a", .new_text = much, .replace_all = true};
+    mortise_test_error(mortise_test_run(test, &edit_file_tool,
+                                        &(edit_file_args){.path = "many.txt", .edits = {&edit, 1}}),
+                       MORTISE_INVALID_INPUT, "more than 16 MB");
+    free(much);
 }
 
 static void tells_what_is_near(mortise_test *test)
@@ -598,6 +651,7 @@ int main(void)
     reads_lines(test);
     says_what_was_meant(test);
     cuts_what_is_long(test);
+    knows_what_it_has_cut(test);
     shows_pictures_and_tells_binaries(test);
     writes_new_files(test);
     overwrites_only_what_was_read(test);
@@ -605,6 +659,7 @@ int main(void)
     edits_exactly(test);
     edits_all_or_nothing(test);
     keeps_ends_of_lines_and_foreign_bytes(test);
+    does_not_grow_without_end(test);
     tells_what_is_near(test);
     finds_files(test);
     respects_gitignore(test);

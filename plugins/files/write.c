@@ -41,13 +41,19 @@ static mortise_status write_target(struct files *files, mortise_call *call,
     char *converted = keep ? newline_to_crlf(content, length, &length) : NULL;
     if (keep && !converted)
         return MORTISE_NO_MEMORY;
-    const char *data = converted ? converted : content;
-    mortise_status status = length > FILES_MOST_BYTES
-                                ? place_fail(call, target->place, "write", EFBIG)
-                                : target_save(files, call, target, data, length);
-    if (status == MORTISE_OK)
-        status = reply(call, target, data, length, keep);
+    struct text data = TEXT_INIT;
+    /* nor does it show a byte order mark */
+    if (target->exists && !text_mark(content, length))
+        text_put(&data, target->data, text_mark(target->data, target->length));
+    text_put(&data, converted ? converted : content, length);
     free(converted);
+    mortise_status status = data.failed ? MORTISE_NO_MEMORY
+                            : data.length > FILES_MOST_BYTES
+                                ? place_fail(call, target->place, "write", EFBIG)
+                                : target_save(files, call, target, data.data, data.length);
+    if (status == MORTISE_OK)
+        status = reply(call, target, data.data, data.length, keep);
+    text_release(&data);
     return status;
 }
 
