@@ -224,8 +224,7 @@ static mortise_status reply_large(mortise_call *call, const struct place *place,
         text_release(&lines.out);
         return error == ECANCELED ? MORTISE_CANCELLED
                : error            ? place_fail(call, place, "read", error)
-                                  : fail_offset(call, place, what->offset, lines.line - 1,
-                                                lines.is_at_end);
+                       : fail_offset(call, place, what->offset, lines.line - 1, lines.is_at_end);
     }
     put_notes(&lines, -1, size);
     return text_reply(&lines.out, call);

@@ -80,6 +80,7 @@ static void end(mortise_test *test)
 }
 
 #define WRITING "{\"write\":true}"
+#define BOM     "\xEF\xBB\xBF"
 
 static const mortise_test_result *read_it(mortise_test *test, const char *path)
 {
@@ -203,8 +204,9 @@ static void cuts_what_is_long(mortise_test *test)
     const mortise_test_result *last =
         mortise_test_run(test, &read_file_tool,
                          &(read_file_args){.path = "huge.log", .offset = 2000000, .limit = 2});
-    mortise_test_text(last, "line 2000000\n[lines 2000000-2000000 of a file of 23.7 MB, which is too "
-                            "large to be edited]\n"); /* and no word of going on */
+    mortise_test_text(last,
+                      "line 2000000\n[lines 2000000-2000000 of a file of 23.7 MB, which is too "
+                      "large to be edited]\n"); /* and no word of going on */
     mortise_test_error(edit_it(test, "huge.log", "line 1\n", "x"), MORTISE_INVALID_INPUT,
                        "too large");
 }
@@ -394,15 +396,15 @@ static void keeps_ends_of_lines_and_foreign_bytes(mortise_test *test)
     edit_it(test, "mixed.txt", "three\nfour", "3\n4");
     edit_it(test, "mixed.txt", "two\n", "2\n");
     mortise_test_same(get("mixed.txt"), "one\r\n2\n3\r\n4\r\n");
-    put("bom.txt", "\xEF\xBB\xBFone\r\ntwo\r\n");
+    put("bom.txt", BOM "one\r\ntwo\r\n");
     mortise_test_text(read_it(test, "bom.txt"),
                       "one\ntwo\n[lines end with CRLF, which edit_file and write_file keep]\n"
                       "[the file begins with a byte order mark, which stays]\n");
     mortise_test_contains(write_it(test, "bom.txt", "1\n2\n")->text, "replaced");
-    mortise_test_same(get("bom.txt"), "\xEF\xBB\xBF" "1\r\n2\r\n");
+    mortise_test_same(get("bom.txt"), BOM "1\r\n2\r\n");
     edit_it(test, "bom.txt", "1\n", "one\n");
-    mortise_test_contains(write_it(test, "bom.txt", "\xEF\xBB\xBF" "3\n")->text, "replaced");
-    mortise_test_same(get("bom.txt"), "\xEF\xBB\xBF" "3\r\n");
+    mortise_test_contains(write_it(test, "bom.txt", BOM "3\n")->text, "replaced");
+    mortise_test_same(get("bom.txt"), BOM "3\r\n");
 }
 
 static void does_not_grow_without_end(mortise_test *test)

@@ -7,9 +7,9 @@
  * whatever session or process group, is a descendant of the supervisor and stays it: it is their
  * subreaper.  It ends them all when the host closes `lifeline` (or is gone, however it ended), and
  * when some are left a second after the shell's end.  The parent waits for the shell: a command
- * that kills its own parent kills that one, and not the supervisor.  Only async-signal-safe functions run in it, since the host has
- * threads.  None of the command's processes has a descriptor of the host's, its terminal, or its
- * process group.
+ * that kills its own parent kills that one, and not the supervisor.  Only async-signal-safe
+ * functions run in it, since the host has threads.  None of the command's processes has a
+ * descriptor of the host's, its terminal, or its process group.
  *
  * One thread per job, and the thread that started it lives as long as it.
  */
