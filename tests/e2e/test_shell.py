@@ -90,6 +90,15 @@ class Configuration(Case):
         self.assertIn(f"\n{self.work}\n[exit status 0]", done.out)
 
 
+    def test_time_limit(self):
+        """As it is configured, and what the model may say at most."""
+        self.config(plugin_config={"shell": {"allow": True, "time_limit_s": 1, "max_time_limit_s": 2}})
+        done = self.mortise("tools", "call", "shell", '{"command": "echo a; sleep 60"}')
+        self.assertIn("a\n[stopped after 1 s", self.check(done, 0).out)
+        done = self.mortise("tools", "call", "shell", '{"command": "true", "timeout_s": 3}')
+        self.assertIn("'timeout_s' can be at most 2 here", self.check(done, 1).err)
+
+
 class Build(Case):
     def test_100000_lines(self):
         """F38, F74: seen while it runs, in bounded memory, with the exact exit status."""
