@@ -34,8 +34,9 @@ struct shell {
 
 MORTISE_TOOL(shell, MORTISE_DESTRUCTIVE | MORTISE_OPEN_WORLD,
     "Run a command in a shell and get what it writes to stdout and stderr, and its exit status. "
-    "There is no terminal and no input. Every process of the command is ended with it: nothing "
-    "can be left running in the background.",
+    "Each command begins anew: a change of folder or of variables does not last. There is no "
+    "terminal and no input. Every process of the command is ended with it: nothing can be left "
+    "running in the background.",
     (string,  command,   "The command line.", required, length(1, 100000)),
     (integer, timeout_s, "Seconds after which it is stopped, with what it wrote so far; 120 "
                          "unless the operator set another.", at_least(1)),

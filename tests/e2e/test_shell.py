@@ -144,6 +144,21 @@ class End(Case):
         self.check(self.finish(process), 130)
         self.check_gone(pids)
 
+    def test_ctrl_c(self):
+        """W12: the same by the key, of a run that has a terminal."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+
+        def own_terminal():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        process, pids = self.begin(self.TREE, preexec_fn=own_terminal, pass_fds=[slave])
+        os.close(slave)
+        os.write(master, b"\x03")
+        self.check(self.finish(process), 130)
+        self.check_gone(pids)
+
     def test_killed_host(self):
         """Nothing outlives a host that could not say goodbye."""
         process, pids = self.begin(self.TREE)
