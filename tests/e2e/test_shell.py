@@ -144,16 +144,21 @@ class End(Case):
         self.check(self.finish(process), 130)
         self.check_gone(pids)
 
-    def test_ctrl_c(self):
-        """W12: the same by the key, of a run that has a terminal."""
+    def terminal(self):
+        """Of its own for a run: our end, theirs, and what start() needs."""
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
 
-        def own_terminal():
+        def begin():
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-        process, pids = self.begin(self.TREE, preexec_fn=own_terminal, pass_fds=[slave])
+        return master, slave, {"preexec_fn": begin, "pass_fds": [slave]}
+
+    def test_ctrl_c(self):
+        """W12: the same by the key, of a run that has a terminal."""
+        master, slave, terminal = self.terminal()
+        process, pids = self.begin(self.TREE, **terminal)
         os.close(slave)
         os.write(master, b"\x03")
         self.check(self.finish(process), 130)
@@ -173,17 +178,11 @@ class End(Case):
 
     def test_terminal(self):
         """Its modes are as they were, and nothing of a command can reach it."""
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
+        _, slave, terminal = self.terminal()
         before = termios.tcgetattr(slave)
-
-        def own_terminal():
-            os.setsid()
-            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-
         command = "stty raw -echo </dev/tty; stty raw -echo; read x; echo [$x]; echo $? >/dev/tty"
         done = self.mortise("--json", "-m", self.script(self.turn(command), {"text": "."}), "go",
-                            preexec_fn=own_terminal, pass_fds=[slave])
+                            **terminal)
         self.check(done, 0)
         self.assertEqual(termios.tcgetattr(slave), before)
         os.close(slave)
