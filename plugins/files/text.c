@@ -64,6 +64,11 @@ void text_printf(struct text *text, const char *format, ...)
     va_end(list);
 }
 
+size_t text_mark(const char *data, size_t length)
+{
+    return length >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 size_t text_character(const char *data, size_t length)
 {
     const unsigned char *c = (const unsigned char *)data;

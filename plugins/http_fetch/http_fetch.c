@@ -16,7 +16,7 @@ enum { REDIRECTS = 10, ERROR_CHARS = 500 };
 struct http_fetch {
     struct html_library html;
     bool may_be_private;
-    int64_t max_bytes, timeout_s;
+    int64_t max_bytes, time_limit_s;
 };
 
 MORTISE_TOOL(http_fetch, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE | MORTISE_OPEN_WORLD,
@@ -139,6 +139,12 @@ static mortise_status reply(const struct fetched *page, const char *title, const
         used += (size_t)snprintf(out + used, size - used,
                                  "\n[only the first %zu characters are shown: the text goes on]",
                                  page->max_chars);
+    else if (!length && !*end)
+        used += (size_t)snprintf(out + used, size - used, "%s",
+                                 is_html(page) && !page->raw
+                                     ? "[no text: the page may be made by a program in the "
+                                       "browser; 'raw' gives it as it is]"
+                                     : "[it is empty]");
     else
         used += (size_t)snprintf(out + used, size - used, "%s", end);
     return mortise_reply_text(page->call, out, used);
@@ -223,12 +229,16 @@ static mortise_status fail_status(const struct fetched *page)
                                 : code == 429                ? MORTISE_RATE_LIMITED
                                 : code >= 500                ? MORTISE_UNAVAILABLE
                                                              : MORTISE_INTERNAL;
+    /* what a program is told, such as the name of a parameter that is missing */
+    const char *body = is_text(page) && !is_html(page) ? page->response->body : "";
+    size_t said = bytes_of(body, strlen(body), ERROR_CHARS);
     return mortise_fail_as(page->call, category, "fetch.status",
-                           "the server answered with status %" PRIu32 "%s", code,
+                           "the server answered with status %" PRIu32 "%s%s%.*s", code,
                            code == 404   ? ": there is no such page"
                            : code == 401 ? ": one has to log in there"
                            : code == 403 ? ": it does not give this page to programs, or to nobody"
-                                         : "");
+                                         : "",
+                           said ? "; it says: " : "", (int)said, body);
 }
 
 static mortise_status conclude(const struct fetched *page)
@@ -258,7 +268,7 @@ static mortise_status http_fetch(mortise_call *call, const http_fetch_args *args
         .url = args->url,
         .headers = headers,
         .header_count = sizeof(headers) / sizeof(headers[0]),
-        .timeout_ms = self->timeout_s * 1000,
+        .timeout_ms = self->time_limit_s * 1000,
         .max_bytes = (size_t)self->max_bytes,
         .max_redirects = REDIRECTS,
     };
@@ -307,10 +317,10 @@ static void *http_fetch_open(const mortise_host *host)
     if (!self)
         return mortise_refuse(host, "out of memory");
     self->max_bytes = 5 << 20;
-    self->timeout_s = 30;
+    self->time_limit_s = 30;
     html_library_begin(&self->html);
     bool ok = read_number(host, "max_bytes", 1024, 10 << 20, &self->max_bytes) &&
-              read_number(host, "timeout_s", 1, 600, &self->timeout_s);
+              read_number(host, "time_limit_s", 1, 600, &self->time_limit_s);
     if (ok && mortise_config_boolean(host, "private", &self->may_be_private) == MORTISE_INVALID) {
         mortise_refuse(host, "\"private\" is neither true nor false");
         ok = false;
