@@ -104,6 +104,7 @@ static void always(struct builder *builder)
 #define X(name) SCMP_SYS(name),
     static const int calls[] = {FILTER_CALLS(X)};
     static const int unknown[] = {FILTER_CALLS_UNKNOWN(X)};
+    static const int attributes[] = {FILTER_CALLS_OF_ATTRIBUTES(X)};
 #undef X
     /* No owner of a descriptor, who gets signals; of terminals, nothing that types. */
     static const int controls[] = {F_DUPFD,      F_GETFD,     F_SETFD,      F_GETFL,
@@ -122,6 +123,8 @@ static void always(struct builder *builder)
                   is(1, SECCOMP_FILTER_FLAG_TSYNC));
     for (size_t i = 0; i < COUNT(unknown); i++)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), unknown[i], 0, NULL);
+    for (size_t i = 0; i < COUNT(attributes); i++)
+        add(builder, SCMP_ACT_ERRNO(ENOTSUP), attributes[i], 0, NULL);
     for (int call = FIRST_UNKNOWN; call < FIRST_UNKNOWN + UNKNOWN_COUNT; call++)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), call, 0, NULL);
 }
@@ -180,6 +183,10 @@ static void processes(struct builder *builder, unsigned kind)
                                        CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     static const int forks[] = {SCMP_SYS(fork), SCMP_SYS(vfork)};
     if (kind & FILTER_FORK) {
+        /* Done, and nothing is done: libraries give up rights before they run a program, and here there
+         * are none; in a namespace the user's own number is no number. */
+        add(builder, SCMP_ACT_ERRNO(0), SCMP_SYS(setresuid), 0, NULL);
+        add(builder, SCMP_ACT_ERRNO(0), SCMP_SYS(setresgid), 0, NULL);
         /* Whoever starts processes looks after them, in life and death. */
         allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_CHILD_SUBREAPER), is(1, 1));
         allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_PDEATHSIG), is(1, SIGKILL));
@@ -209,10 +216,10 @@ static void signals(struct builder *builder, unsigned kind)
 /* No unix sockets: services of the machine listen there.  What is inherited may be used. */
 static void network(struct builder *builder, unsigned kind)
 {
-    static const int calls[] = {SCMP_SYS(connect),  SCMP_SYS(bind),        SCMP_SYS(listen),
-                                SCMP_SYS(accept),   SCMP_SYS(accept4),     SCMP_SYS(getsockname),
-                                SCMP_SYS(sendto),   SCMP_SYS(getpeername), SCMP_SYS(setsockopt),
-                                SCMP_SYS(sendmmsg), SCMP_SYS(recvmmsg)};
+    static const int calls[] = {SCMP_SYS(connect),  SCMP_SYS(bind),    SCMP_SYS(listen),
+                                SCMP_SYS(accept),   SCMP_SYS(accept4), SCMP_SYS(setsockopt),
+                                SCMP_SYS(sendto),   SCMP_SYS(sendmmsg),
+                                SCMP_SYS(recvmmsg)};
     static const int domains[] = {AF_INET, AF_INET6}, types[] = {SOCK_STREAM, SOCK_DGRAM};
     if (!(kind & FILTER_NETWORK)) {
         allow_if(builder, SCMP_SYS(sendto), is(4, 0)); /* no address: to who is connected */

@@ -19,7 +19,7 @@
     X(getdents64) X(poll) X(ppoll) X(select) X(pselect6) X(epoll_create) X(epoll_create1)          \
     X(epoll_ctl) X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(eventfd) X(eventfd2) X(signalfd4)  \
     X(timerfd_create) X(timerfd_settime) X(timerfd_gettime) X(shutdown) X(getsockopt) X(recvfrom)  \
-    X(recvmsg) X(sendmsg)
+    X(recvmsg) X(sendmsg) X(getsockname) X(getpeername)
 
 #define FILTER_CALLS_OF_FILES(X)                                                                   \
     X(creat) X(stat) X(lstat) X(newfstatat) X(statx) X(statfs) X(access) X(faccessat)              \
@@ -53,5 +53,10 @@
 
 /* Newer than what libraries must do without. */
 #define FILTER_CALLS_UNKNOWN(X) X(clone3) X(futex_waitv) X(pidfd_open)
+
+/* Attributes of files: programs take it that the file system has none. */
+#define FILTER_CALLS_OF_ATTRIBUTES(X)                                                              \
+    X(getxattr) X(lgetxattr) X(fgetxattr) X(listxattr) X(llistxattr) X(flistxattr) X(setxattr)     \
+    X(lsetxattr) X(fsetxattr)
 
 #endif
