@@ -1,0 +1,28 @@
+#include "language.h"
+
+#include <string.h>
+
+#include "javascript.h"
+#include "processes.h"
+#include "python.h"
+#include "typescript.h"
+
+void language_prepare(void)
+{
+    python_prepare();
+    javascript_prepare();
+}
+
+bool language_run(struct run *run, const char *language)
+{
+    const char *script = run->code, *map = NULL;
+    if (strcmp(language, "typescript") == 0 && !typescript_compile(run, &script, &map))
+        return false;
+    if (!give_up_processes()) {
+        mortise_fail_as(run->call, MORTISE_FORBIDDEN, "execute_code.sandbox",
+                        "this system does not let a process give up starting others: nothing is "
+                        "run");
+        return false;
+    }
+    return strcmp(language, "python") == 0 ? python_run(run) : javascript_run(run, script, map);
+}
