@@ -8,8 +8,10 @@ static const char *const libraries[] = {"libjavascriptcoregtk-4.1.so.0",
                                         "libjavascriptcoregtk-6.0.so.1",
                                         "libjavascriptcoregtk-4.0.so.18"};
 
-/* No code is made at run time, so that the sandbox need not allow it, and few threads. */
-static const char *const settings[][2] = {{"JSC_useJIT", "0"},
+/* No code is made at run time, so that the sandbox need not allow it.  No threads, so that it can be
+ * forked: these are also why memory is from malloc(), for the engine's own allocator has one. */
+static const char *const settings[][2] = {{"Malloc", "1"},
+                                          {"JSC_useJIT", "0"},
                                           {"JSC_useConcurrentJIT", "0"},
                                           {"JSC_useConcurrentGC", "0"},
                                           {"JSC_numberOfGCMarkers", "1"}};

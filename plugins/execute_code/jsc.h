@@ -3,8 +3,7 @@
  * since 2008 (JavaScriptCore/JavaScript.h).
  *
  * Declared here, for its header comes with 30 MB of others.  The library is loaded when it is
- * needed first, in the process that calls are forked from: that starts no thread.  Making a context
- * does, so contexts are made behind the fork only.
+ * needed first, in the process that calls are forked from.
  */
 #ifndef JSC_H
 #define JSC_H

@@ -1,6 +1,8 @@
 #include "language.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "javascript.h"
 #include "processes.h"
@@ -9,6 +11,8 @@
 
 void language_prepare(void)
 {
+    setenv("TZ", "UTC", 1); /* the zone of the machine is none of the code's business */
+    tzset();
     python_prepare();
     javascript_prepare();
 }

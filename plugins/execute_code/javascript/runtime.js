@@ -1,21 +1,70 @@
 /*
- * The console that a script has, and what became of the script: its last value or its error.
+ * What a script finds beside the language itself: a console; and what became of the script.
  *
- * Evaluated behind values.js, under the same rules.  emit(stream, text) and
- * places() are the plugin's; the function that is returned is what the plugin calls, by the name of
- * what it wants.
+ * Evaluated in each new context before the script, and out of its reach.  What is used of the
+ * language is taken here, once: a script may replace what it likes of Array.prototype and the
+ * rest.  So nothing here, in values.js or in errors.js iterates, calls a method by its name or trusts
+ * an array.
+ *
+ * emit(stream, text), places() and random() are the plugin's; makeValues() and makeErrors() are what
+ * the files of these names are.  The function that is returned is what the plugin calls, by the name
+ * of what it wants.
  */
-(function (emit, tools, places) {
+(function (emit, places, random, makeValues, makeErrors) {
     "use strict";
 
-    const { method, text, slice, find, replace, cut, quote, isObject, className, own, tagOf, inspect } = tools;
-    const parse = Number, parseFraction = parseFloat, trunc = Math.trunc, now = Date.now;
-    const OwnMap = Map, get = method(Map.prototype.get), set = method(Map.prototype.set);
-    const forget = method(Map.prototype.delete), sizeOf = method(Object.getOwnPropertyDescriptor(Map.prototype, "size").get);
-    const each = method(Map.prototype.forEach), then = method(Promise.prototype.then);
-    const split = method(String.prototype.split), lastIndex = method(String.prototype.lastIndexOf);
+    const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
+    const bind = Function.prototype.bind, call = Function.prototype.call;
+    const method = (f) => apply(bind, call, [f]);
+    const getter = (proto, name) => method(getOwnPropertyDescriptor(proto, name).get);
 
-    const FRAMES = 12, MESSAGE = 4000;
+    const StringPrototype = String.prototype, SetPrototype = Set.prototype, MapPrototype = Map.prototype;
+    const TypedPrototype = getPrototypeOf(Uint8Array.prototype);
+    const text = String, toNumber = Number, toFraction = parseFloat, trunc = Math.trunc, now = Date.now;
+    const stringify = JSON.stringify, OwnMap = Map;
+    const slice = method(StringPrototype.slice), find = method(StringPrototype.indexOf);
+    const replace = method(StringPrototype.replaceAll), repair = method(StringPrototype.toWellFormed);
+    const get = method(MapPrototype.get), set = method(MapPrototype.set), forget = method(MapPrototype.delete);
+    const sizeOfMap = getter(MapPrototype, "size"), eachOfMap = method(MapPrototype.forEach);
+    const then = method(Promise.prototype.then), define = Object.defineProperty;
+
+    const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
+    const cut = (value, most) => {
+        const length = value.length, half = trunc(most / 2);
+        return length <= most ? value
+            : slice(value, 0, half) + " … " + text(length - 2 * half) + " characters left out … " +
+              slice(value, length - half);
+    };
+    /* A JSON string that any reader takes. */
+    const quote = (value) => {
+        const good = repair(value);
+        return stringify(find(good, "\0") < 0 ? good : replace(good, "\0", "\ufffd"));
+    };
+
+    /* What the others use. */
+    const base = {
+        __proto__: null, method, getter, text, toNumber, slice, find, replace, quote, isObject, cut, stringify,
+        ownKeys, getPrototypeOf, getOwnPropertyDescriptor, isArray: Array.isArray,
+        ObjectPrototype: Object.prototype, ArrayPrototype: Array.prototype, tagOf: method(Object.prototype.toString),
+        numberText: method(Number.prototype.toString), functionText: method(Function.prototype.toString),
+        symbolText: method(Symbol.prototype.toString), dateText: method(Date.prototype.toISOString),
+        regexpText: method(RegExp.prototype.toString), repeat: method(StringPrototype.repeat),
+        codeAt: method(StringPrototype.charCodeAt), split: method(StringPrototype.split),
+        lastIndex: method(StringPrototype.lastIndexOf),
+        OwnSet: Set, has: method(SetPrototype.has), insert: method(SetPrototype.add),
+        remove: method(SetPrototype.delete), eachOfSet: method(SetPrototype.forEach),
+        sizeOfSet: getter(SetPrototype, "size"), sizeOfMap, eachOfMap,
+        typedName: getter(TypedPrototype, Symbol.toStringTag), typedLength: getter(TypedPrototype, "length"),
+        bufferLength: getter(ArrayBuffer.prototype, "byteLength"),
+        unbox: {
+            __proto__: null, Number: method(Number.prototype.valueOf), String: method(StringPrototype.valueOf),
+            Boolean: method(Boolean.prototype.valueOf), BigInt: method(BigInt.prototype.valueOf),
+            Symbol: method(Symbol.prototype.valueOf),
+        },
+    };
+    const values = base.values = makeValues(base);
+    const errors = base.errors = makeErrors(base, places);
+    const inspect = values.inspect;
 
     /* ---- console ---- */
 
@@ -29,7 +78,7 @@
                 return text(value) + "n";
             if (isObject(value) || typeof value === "symbol")
                 return "NaN";
-            return text(letter === "d" ? parse(value) : letter === "f" ? parseFraction(text(value)) : trunc(parseFraction(text(value))));
+            return text(letter === "d" ? toNumber(value) : letter === "f" ? toFraction(text(value)) : trunc(toFraction(text(value))));
         }
         return letter === "c" ? "" : inspect(value);
     };
@@ -90,97 +139,8 @@
         timeLog: elapsed,
         timeEnd: (value) => { elapsed(value); forget(timers, label(value)); },
     };
-    Object.defineProperty(globalThis, "console", { value: console, writable: true, configurable: true });
-
-    /* ---- errors ---- */
-
-    /* Where a position is in what was written. */
-    let locate;
-    const place = (line, column) => {
-        try {
-            locate = locate || places();
-            return locate(line, column);
-        } catch { /* the script has changed what that uses */
-            return { line, column };
-        }
-    };
-    const read = (object, key) => {
-        try {
-            return object[key];
-        } catch {
-            return undefined;
-        }
-    };
-    const isError = (value) => {
-        try {
-            return isObject(value) && tagOf(value) === "[object Error]";
-        } catch {
-            return false;
-        }
-    };
-    /* The script's own frames of "name@script:line:column\n…", each as "    at name (line 1, column 2)". */
-    const frames = (stack) => {
-        const lines = typeof stack === "string" ? split(cut(stack, 100000), "\n") : [];
-        let all = "", count = 0;
-        for (let i = 0; i < lines.length && count < FRAMES; i++) {
-            const at = lastIndex(lines[i], "@script:");
-            const where = at < 0 ? [] : split(slice(lines[i], at + 8), ":");
-            const found = where.length === 2 ? place(parse(where[0]), parse(where[1])) : null;
-            if (!found)
-                continue;
-            const name = slice(lines[i], 0, at);
-            const spot = "line " + text(found.line) + ", column " + text(found.column);
-            count++;
-            all += (all ? "\n" : "") + "    at " +
-                (name && name !== "global code" ? cut(name, 100) + " (" + spot + ")" : spot);
-        }
-        return all;
-    };
-    const typeOf = (error) => {
-        const name = read(error, "name");
-        return typeof name === "string" && name && name !== "Error" ? cut(name, 100) : className(error) || "Error";
-    };
-    const messageOf = (error) => {
-        const message = read(error, "message");
-        return typeof message === "string" ? cut(message, MESSAGE) : message === undefined ? "" : inspect(message);
-    };
-    tools.errorText = (error) => {
-        const message = messageOf(error), at = frames(read(error, "stack"));
-        return typeOf(error) + (message ? ": " + message : "") + (at ? "\n" + at : "");
-    };
-
-    /* What is not there and why, for those who expect it. */
-    const absent = " require module exports process fs fetch XMLHttpRequest WebSocket Buffer window document navigator" +
-        " localStorage alert prompt Deno Bun __dirname __filename setTimeout setInterval setImmediate ";
-    const hint = (type, message) => {
-        const start = "Can't find variable: ";
-        if (type === "ReferenceError" && find(message, start) === 0) {
-            const name = slice(message, start.length);
-            if (find(absent, " " + name + " ") < 0)
-                return "";
-            return find(name, "set") === 0
-                ? ": there are no timers here; promises work, but nothing can be waited for"
-                : ": '" + name + "' does not exist here. This is the language alone: no modules, files, processes or network";
-        }
-        if (find(message, "import call expects") >= 0 || find(message, "Cannot use import statement") >= 0 ||
-            find(message, "Could not import the module") >= 0 || find(message, "import.meta") >= 0 ||
-            find(message, "keyword 'export'") >= 0 || find(message, "keyword 'import'") >= 0)
-            return ": there are no modules here, so nothing can be imported or exported";
-        return "";
-    };
-    const failure = (error, prefix) => {
-        if (!isError(error))
-            return "{\"type\":" + quote(isObject(error) ? tools.kindOf(error) : typeof error) + ",\"message\":" +
-                quote(prefix + "thrown: " + (typeof error === "string" ? cut(error, MESSAGE) : inspect(error))) + "}";
-        const line = own(error, "line"), column = own(error, "column"), type = typeOf(error);
-        const message = messageOf(error), at = frames(read(error, "stack"));
-        const found = typeof line === "number" && own(error, "sourceURL") === "script"
-            ? place(line, typeof column === "number" ? column : 0) : null;
-        return "{\"type\":" + quote(type) + ",\"message\":" + quote(prefix + message + hint(type, message)) +
-            (found ? ",\"line\":" + text(found.line) : "") +
-            (found && found.column > 0 ? ",\"column\":" + text(found.column) : "") +
-            (at ? ",\"stack\":" + quote(at) : "") + "}";
-    };
+    define(Math, "random", { value: random, writable: true, configurable: true });
+    define(globalThis, "console", { value: console, writable: true, configurable: true });
 
     /* ---- the end ---- */
 
@@ -191,6 +151,7 @@
         /* Of the engine: a promise that was rejected and has no one to tell. */
         rejected: (promise, reason) => { set(rejections, promise, reason); },
         watcher: () => wants.rejected,
+        limit: (most) => { values.limit = most; },
         value: (last) => {
             value = last;
             forget(rejections, last);
@@ -206,13 +167,13 @@
         error: (thrown) => { state = "error"; error = thrown; },
         end: () => {
             if (state === "error")
-                return "\"error\":" + failure(error, "");
-            if (sizeOf(rejections)) {
+                return "\"error\":" + errors.failure(error, "");
+            if (sizeOfMap(rejections)) {
                 let told = "";
-                each(rejections, (reason) => { told = told || failure(reason, "rejected, and nobody waits for that promise: "); });
+                eachOfMap(rejections, (reason) => { told = told || errors.failure(reason, "rejected, and nobody waits for that promise: "); });
                 return "\"error\":" + told;
             }
-            return state === "waiting" ? "\"value\":\"Promise { <pending> }\",\"value_type\":\"Promise\"" : tools.tell(value);
+            return state === "waiting" ? "\"value\":\"Promise { <pending> }\",\"value_type\":\"Promise\"" : values.tell(value);
         },
     };
     return (what, one, two) => wants[what](one, two);

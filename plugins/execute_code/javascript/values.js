@@ -1,61 +1,24 @@
 /*
  * How values are told: as JSON where they are JSON, else as a console shows them.
  *
- * Evaluated in each new context before the script, and out of its reach.  What is used of the
- * language is taken here, once: a script may replace what it likes of Array.prototype and the
- * rest.  So nothing below iterates, calls a method by its name or trusts an array.  A value's own
- * code (getters, proxies, Symbol.toStringTag) may run, and throw: that is caught.
+ * By the rules of runtime.js.  A value's own code (getters, proxies, Symbol.toStringTag) may run,
+ * and throw: that is caught.
  */
-(function (LIMIT) {
+(function (base) {
     "use strict";
 
-    const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor } = Reflect;
-    const bind = Function.prototype.bind, call = Function.prototype.call;
-    const method = (f) => apply(bind, call, [f]);
-    const getter = (proto, name) => method(getOwnPropertyDescriptor(proto, name).get);
+    const { method, getter, text, slice, find, replace, quote, isObject, cut } = base;
+    const { ownKeys, getPrototypeOf, getOwnPropertyDescriptor, isArray, stringify, tagOf } = base;
+    const { ObjectPrototype, ArrayPrototype, numberText, repeat, codeAt, functionText } = base;
+    const { symbolText, dateText, regexpText, OwnSet, has, insert, remove, eachOfSet } = base;
+    const { sizeOfSet, sizeOfMap, eachOfMap, typedName, typedLength, bufferLength, unbox } = base;
 
-    const text = String, isArray = Array.isArray, stringify = JSON.stringify, trunc = Math.trunc;
-    const ObjectPrototype = Object.prototype, ArrayPrototype = Array.prototype, OwnSet = Set;
-    const StringPrototype = String.prototype, TypedPrototype = getPrototypeOf(Uint8Array.prototype);
-    const tagOf = method(ObjectPrototype.toString), numberText = method(Number.prototype.toString);
-    const slice = method(StringPrototype.slice), find = method(StringPrototype.indexOf);
-    const replace = method(StringPrototype.replaceAll), repeat = method(StringPrototype.repeat);
-    const codeAt = method(StringPrototype.charCodeAt), repair = method(StringPrototype.toWellFormed);
-    const functionText = method(Function.prototype.toString);
-    const symbolText = method(Symbol.prototype.toString);
-    const dateText = method(Date.prototype.toISOString);
-    const regexpText = method(RegExp.prototype.toString);
-    const has = method(OwnSet.prototype.has), insert = method(OwnSet.prototype.add);
-    const remove = method(OwnSet.prototype.delete), eachOfSet = method(OwnSet.prototype.forEach);
-    const sizeOfSet = getter(OwnSet.prototype, "size"), sizeOfMap = getter(Map.prototype, "size");
-    const eachOfMap = method(Map.prototype.forEach);
-    const typedName = getter(TypedPrototype, Symbol.toStringTag);
-    const typedLength = getter(TypedPrototype, "length");
-    const bufferLength = getter(ArrayBuffer.prototype, "byteLength");
-    const unbox = {
-        __proto__: null, Number: method(Number.prototype.valueOf), String: method(StringPrototype.valueOf),
-        Boolean: method(Boolean.prototype.valueOf), BigInt: method(BigInt.prototype.valueOf),
-        Symbol: method(Symbol.prototype.valueOf),
-    };
+    const ITEMS = 100, DEPTH = 5, JSON_DEPTH = 100, WIDTH = 76, SHORT = 16, INNER_TEXT = 2000;
 
-    const ITEMS = 100, DEPTH = 5, JSON_DEPTH = 100, WIDTH = 76, INNER_TEXT = 2000;
-
-    const isObject = (value) => (typeof value === "object" && value !== null) || typeof value === "function";
     /* A property that is no code; undefined: there is none. */
     const own = (object, key) => {
         const property = getOwnPropertyDescriptor(object, key);
         return property && "value" in property ? property.value : undefined;
-    };
-    const cut = (value, most) => {
-        const length = value.length, half = trunc(most / 2);
-        return length <= most ? value
-            : slice(value, 0, half) + " … " + text(length - 2 * half) + " characters left out … " +
-              slice(value, length - half);
-    };
-    /* A JSON string that any reader takes. */
-    const quote = (value) => {
-        const good = repair(value);
-        return stringify(find(good, "\0") < 0 ? good : replace(good, "\0", "\ufffd"));
     };
 
     let room = 0; /* characters that may still be told of the value */
@@ -114,14 +77,14 @@
         if (sizeOfSet(seen) > JSON_DEPTH || has(seen, value))
             return null;
         const proto = getPrototypeOf(value);
-        let all = null;
+        let told = null;
         insert(seen, value);
         if (isArray(value))
-            all = proto === ArrayPrototype ? jsonArray(value, seen) : null;
+            told = proto === ArrayPrototype ? jsonArray(value, seen) : null;
         else if (proto === ObjectPrototype && tagOf(value) === "[object Object]")
-            all = jsonObject(value, seen);
+            told = jsonObject(value, seen);
         remove(seen, value);
-        return all;
+        return told;
     };
 
     /* ---- as a console shows it ---- */
@@ -155,11 +118,18 @@
         return is + (typeof name === "string" && name ? cut(name, 100) : "(anonymous)") + "]";
     };
 
-    /* What stands between two brackets: on one line if it fits, else one item a line. */
-    const layoutAt = (level) => ({ level, one: "", many: "", count: 0 });
+    /* What stands between two brackets: on one line if it fits; short items in rows; else one item a
+     * line. */
+    const layoutAt = (level) => ({ level, one: "", many: "", rows: "", width: 0, longest: 0, count: 0 });
     const add = (layout, piece) => {
+        const length = piece.length, line = (layout.count ? ",\n" : "\n") + repeat("  ", layout.level + 1);
+        const isFull = !layout.count || layout.width + length + 2 * layout.level > WIDTH;
         layout.one += (layout.count ? ", " : "") + piece;
-        layout.many += (layout.count ? ",\n" : "\n") + repeat("  ", layout.level + 1) + piece;
+        layout.many += line + piece;
+        layout.rows += (isFull ? line : ", ") + piece;
+        layout.width = isFull ? length : layout.width + length + 2;
+        if (length > layout.longest && slice(piece, 0, 1) !== "…")
+            layout.longest = length;
         layout.count++;
         room -= piece.length + 2;
     };
@@ -169,7 +139,7 @@
             return head + right;
         if (head.length + layout.one.length + pad < WIDTH && find(layout.one, "\n") < 0)
             return head + " " + layout.one + " " + right;
-        return head + layout.many + "\n" + repeat("  ", layout.level) + right;
+        return head + (layout.longest > SHORT ? layout.many : layout.rows) + "\n" + repeat("  ", layout.level) + right;
     };
     const addMore = (layout, count, what) => {
         if (count > 0)
@@ -252,7 +222,7 @@
         return null;
     };
     const showError = (value, seen, layout) => {
-        const head = tools.errorText(value);
+        const head = base.errors.errorText(value);
         addProperties(layout, value, seen, false);
         return layout.count ? close(layout, head, "{", "}") : head;
     };
@@ -298,34 +268,31 @@
         return shown;
     };
 
-    const tools = {
-        method, text, slice, find, replace, cut, quote, isObject, className, own, tagOf,
-        errorText: undefined, /* of an Error; set by who knows positions */
-        /* As a console shows it. */
-        inspect(value) {
-            room = LIMIT;
-            return cut(show(value, new OwnSet(), 0), LIMIT);
-        },
-        /* {"value":…} and, when that is no JSON but a text, its "value_type". */
-        tell(value) {
-            let told = null;
-            room = LIMIT;
-            try {
-                told = json(value, new OwnSet());
-            } catch { /* a proxy's traps */ }
-            if (told !== null)
-                return "\"value\":" + told;
-            const type = isObject(value) ? tools.kindOf(value) : typeof value;
-            const shown = typeof value === "string" ? cut(value, LIMIT) : tools.inspect(value);
-            return "\"value\":" + (value === undefined ? "null" : quote(shown)) + ",\"value_type\":" + quote(type);
-        },
-        kindOf(value) {
-            try {
-                return typeof value === "function" ? "function" : isArray(value) ? "Array" : className(value) || "Object";
-            } catch {
-                return "Object";
-            }
-        },
+    const kindOf = (value) => {
+        try {
+            return typeof value === "function" ? "function" : isArray(value) ? "Array" : className(value) || "Object";
+        } catch {
+            return "Object";
+        }
     };
-    return tools;
+    const inspect = (value) => {
+        room = all.limit;
+        return cut(show(value, new OwnSet(), 0), all.limit);
+    };
+    /* {"value":…} and, when that is no JSON but a text, its "value_type"; without the braces. */
+    const tell = (value) => {
+        let told = null;
+        room = all.limit;
+        try {
+            told = json(value, new OwnSet());
+        } catch { /* a proxy's traps */ }
+        if (told !== null)
+            return "\"value\":" + told;
+        if (value === undefined)
+            return "\"value\":null,\"value_type\":\"undefined\"";
+        const shown = typeof value === "string" ? cut(value, all.limit) : inspect(value);
+        return "\"value\":" + quote(shown) + ",\"value_type\":" + quote(isObject(value) ? kindOf(value) : typeof value);
+    };
+    const all = { limit: 0 /* characters that are told of one */, inspect, tell, kindOf, own, className };
+    return all;
 })

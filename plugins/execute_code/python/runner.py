@@ -16,7 +16,6 @@ import threading
 import time
 import traceback
 import types
-from json import dumps
 
 # What code most often imports is there already.
 for _name in ("json math cmath re datetime random collections collections.abc itertools functools "
@@ -40,6 +39,8 @@ PATIENCE_S = 1.0  # for threads that the code left behind
 _now, _join, _alive = time.monotonic, threading.Thread.join, threading.Thread.is_alive
 _threads, _this_thread = threading.enumerate, threading.current_thread
 _at_exit, _limit_recursion, _recursion = atexit._run_exitfuncs, sys.setrecursionlimit, sys.getrecursionlimit()
+_builtins = dict(builtins.__dict__)
+_escapes = {code: f"\\u{code:04x}" for code in range(32)} | {34: '\\"', 92: "\\\\", 10: "\\n", 9: "\\t", 13: "\\r"}
 _Traceback, _Stack = traceback.TracebackException, traceback.StackSummary
 
 
@@ -90,6 +91,18 @@ def cut(text, most):
 def clean(text):
     """Text that any reader of JSON takes."""
     return text.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def to_json(value):
+    """Of dicts, lists, texts that are clean, numbers, True, False and None."""
+    kind = type(value)
+    if kind is str:
+        return '"' + value.translate(_escapes) + '"'
+    if kind is dict:
+        return "{" + ",".join(f"{to_json(key)}:{to_json(item)}" for key, item in value.items()) + "}"
+    if kind is list:
+        return "[" + ",".join(map(to_json, value)) + "]"
+    return {None: "null", True: "true", False: "false"}[value] if value is None or kind is bool else repr(value)
 
 
 class NotJson(Exception):
@@ -255,6 +268,12 @@ def settle():
     _at_exit()
 
 
+def mend():
+    """What the code may have changed that modules need which are used after it."""
+    builtins.__dict__.update(_builtins)
+    _limit_recursion(_recursion)
+
+
 def flush_all():
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -272,7 +291,7 @@ def begin(emit, text):
     sys.stdout = sys.__stdout__ = Stream(emit, 1, "<stdout>")
     sys.stderr = sys.__stderr__ = Stream(emit, 2, "<stderr>")
     sys.argv = [""]
-    builtins.exit = builtins.quit = sys.exit
+    builtins.exit = builtins.quit = os._exit = sys.exit  # an end that can be told
     linecache.cache[NAME] = len(text), None, text.splitlines(True), NAME
     sys.modules["__main__"] = main = types.ModuleType("__main__")
     main.__builtins__ = builtins
@@ -292,17 +311,26 @@ def run(code, emit, most):
             "type": "SystemExit",
             "message": clean(f"exit status {end.code}" if type(end.code) is int else message_of(end))}}
     except BaseException as error:
-        _limit_recursion(_recursion)
+        mend()
         outcome, told = None, failure(error)
-    _limit_recursion(_recursion)
+    mend()
     try:
         settle()
     except BaseException:
         pass
     told = told or tell(outcome, most)
     flush_all()
-    return dumps(told, ensure_ascii=False, separators=(",", ":"))[1:-1].encode("utf-8", "replace")
+    return to_json(told)[1:-1].encode("utf-8", "replace")
 
 
+def warm_up():
+    """What is made for the first time is made here and not in each call."""
+    for _ in range(10):
+        to_json(tell(execute("print\n[1, {'a': 'b'}]", {}), 1000)).encode()
+        types.ModuleType("__main__")
+        settle()
+
+
+warm_up()
 gc.collect()
 gc.freeze()  # what is here now is not looked at again, and stays shared memory
