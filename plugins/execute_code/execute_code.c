@@ -16,8 +16,17 @@ struct execute_code {
     int64_t output_bytes, value_bytes;
 };
 
+/* In the process that calls are copied from. */
+static mortise_status prepare(const mortise_tool *self, const mortise_host *host)
+{
+    (void)self, (void)host;
+    language_prepare();
+    return MORTISE_OK; /* a language that is missing is an error of the calls that need it */
+}
+
 MORTISE_TOOL_WITH(execute_code,
-    (title("Execute code"),
+    (title("Execute code"), prepare(prepare), reads("/usr/share/zoneinfo"),
+     runs("/usr/bin/esbuild", "/usr/local/bin/esbuild"), inside(MORTISE_INSIDE_PROCESSES),
      examples("{\"code\": \"[1, 2, 3].map(x => x * x)\"}",
               "{\"code\": \"import math\\nmath.factorial(20)\", \"language\": \"python\"}"),
      output_schema("{\"type\":\"object\",\"required\":[\"value\",\"stdout\",\"stderr\",\"artifacts\"]}")),

@@ -1,11 +1,13 @@
 #include "language.h"
 
+#include <mortise/sandbox.h>
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "javascript.h"
-#include "processes.h"
 #include "python.h"
 #include "typescript.h"
 
@@ -22,10 +24,9 @@ bool language_run(struct run *run, const char *language)
     const char *script = run->code, *map = NULL;
     if (strcmp(language, "typescript") == 0 && !typescript_compile(run, &script, &map))
         return false;
-    if (!give_up_processes()) {
+    if (mortise_no_more_processes() != MORTISE_OK) {
         mortise_fail_as(run->call, MORTISE_FORBIDDEN, "execute_code.sandbox",
-                        "this system does not let a process give up starting others: nothing is "
-                        "run");
+                        "the sandbox cannot be closed: %s", strerror(errno));
         return false;
     }
     return strcmp(language, "python") == 0 ? python_run(run) : javascript_run(run, script, map);

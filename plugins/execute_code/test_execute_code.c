@@ -8,7 +8,7 @@
 int main(int argc, char **argv)
 {
     mortise_test *test = mortise_test_open_with(&(mortise_test_setup){.services = MORTISE_TEST_ARTIFACTS});
-    language_prepare();
+    execute_code_tool.prepare(&execute_code_tool, NULL);
     static char code[1<<20]; size_t n = fread(code,1,sizeof(code)-1,stdin); code[n]=0;
     int reps = argc > 2 ? atoi(argv[2]) : 1;
     double best=1e9,sum=0;

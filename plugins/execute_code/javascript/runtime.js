@@ -82,9 +82,12 @@
         }
         return letter === "c" ? "" : inspect(value);
     };
+    const one = (value) => typeof value === "string" ? value
+        : typeof value === "number" && value !== 0 ? text(value)
+        : inspect(value);
     const join = (values, from, line) => {
         for (let i = from; i < values.length; i++)
-            line += (i ? " " : "") + (typeof values[i] === "string" ? values[i] : inspect(values[i]));
+            line += i ? " " + one(values[i]) : one(values[i]);
         return line;
     };
     const format = (values) => {
