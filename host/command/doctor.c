@@ -109,10 +109,13 @@ static void tell_plugin(struct doctor *doctor, const struct plugin *plugin)
 {
     struct text runs = TEXT_INIT;
     tool_view_plugin_runs(&runs, plugin);
-    doctor_tell(doctor, FINDING_OK, "plugin", NULL, "'%s' has %zu tool%s and %zu hook%s, %s (%s)",
-                plugin->name, plugin->tool_count, plugin->tool_count == 1 ? "" : "s",
-                plugin->hook_count, plugin->hook_count == 1 ? "" : "s", text_cstr(&runs),
-                plugin->path);
+    if (runs.failed)
+        doctor_no_memory(doctor, "plugin");
+    else
+        doctor_tell(doctor, FINDING_OK, "plugin", NULL,
+                    "'%s' has %zu tool%s and %zu hook%s, %s (%s)", plugin->name,
+                    plugin->tool_count, plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
+                    plugin->hook_count == 1 ? "" : "s", text_cstr(&runs), plugin->path);
     text_release(&runs);
 }
 

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "base/json_write.h"
@@ -123,6 +124,8 @@ static void show_plugin(struct app *app, const struct registry *registry,
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
     tool_view_plugin_runs(&runs, plugin);
+    if (runs.failed)
+        output_fail(&app->out, ENOMEM);
     output_printf(&app->out, "\nruns     %s\n", text_cstr(&runs));
     text_release(&runs);
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++)

@@ -75,6 +75,8 @@ static void show_runs(struct app *app, const struct tool *tool)
     struct text runs = TEXT_INIT;
     tool_view_runs(&runs, tool);
     output_own(&app->out, "runs         ");
+    if (runs.failed)
+        output_fail(&app->out, ENOMEM);
     output_foreign(&app->out, text_cstr(&runs), runs.length);
     output_own(&app->out, "\n");
     text_release(&runs);

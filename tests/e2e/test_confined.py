@@ -309,16 +309,19 @@ class Ends(Case):
 
 # ---- layers that are missing ----
 
-LANDLOCK_CREATE, LANDLOCK_RESTRICT, SECCOMP, CLOSE_RANGE = 444, 446, 317, 436
-ENOSYS, E2BIG, EPERM = 38, 7, 1
+LANDLOCK_CREATE, LANDLOCK_RESTRICT, CLOSE_RANGE, UNSHARE = 444, 446, 436, 272
+ENOSYS, E2BIG, ENOSPC = 38, 7, 28
+NEW_USER = 0x10000000
 
 
-def refuse(call, code):
-    """For a child, before it runs mortise: the kernel refuses this call of its processes."""
+def refuse(call, code, bits=None):
+    """For a child, before it runs mortise: the kernel refuses this call of its processes, or only
+    where its first argument has some of these bits."""
     def enter():
         libc = ctypes.CDLL(None, use_errno=True)
-        steps = [(0x20, 0, 0, 0), (0x15, 0, 1, call), (0x06, 0, 0, 0x00050000 | code),
-                 (0x06, 0, 0, 0x7fff0000)]
+        look = [(0x20, 0, 0, 16), (0x45, 0, 1, bits)] if bits else []
+        steps = [(0x20, 0, 0, 0), (0x15, 0, 1 + len(look), call), *look,
+                 (0x06, 0, 0, 0x00050000 | code), (0x06, 0, 0, 0x7fff0000)]
         program = b"".join(struct.pack("HBBI", *step) for step in steps)
         buffer = ctypes.create_string_buffer(program)
         fprog = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(buffer))
@@ -343,6 +346,16 @@ class FailClosed(Case):
         self.check_refused(LANDLOCK_CREATE, ENOSYS, "no Landlock")
         self.check_refused(CLOSE_RANGE, ENOSYS, "no closing of descriptors")
         self.check_refused(LANDLOCK_RESTRICT, E2BIG, "Landlock: Argument list too long")
+
+    def test_namespaces_need_not_be_there(self):
+        self.configure(limits={"timeout_s": 1})
+        for arguments, words in (({}, "0, 0, -1, thread done"), ({"leave": True}, "limit of 1 s")):
+            done = self.mortise("--no-plugins", "-e", self.plugin, "tools", "call", "help_itself",
+                                json.dumps(arguments), env=self.places,
+                                preexec_fn=refuse(UNSHARE, ENOSPC, NEW_USER))
+            self.assertIn(words, done.out + done.err)
+            self.check_gone(b"sleep\x001000.25")
+            self.assertEqual(self.left(), [])
 
     def test_ordinary_tools_go_on(self):
         done = self.mortise("--no-plugins", "-e", self.plugin, "tools", "call", "ordinary", "{}",
