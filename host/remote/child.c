@@ -15,13 +15,16 @@
 
 #include <mortise/services.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "remote/keeper.h"
 #include "remote/lane.h"
 #include "remote/scratch.h"
+#include "sandbox/figures.h"
 
 #define PRINTED_MAX ((size_t)1 << 20) /* of one process */
 #define LINE_MAX_   ((size_t)2000)
+#define SESSION_LOOK_MS 100
 #define ANSWER_MS   5000 /* a process that does not take an answer for so long hangs */
 
 #ifndef P_PIDFD
@@ -44,6 +47,7 @@ struct child *child_start(const char *path, struct host_api *api, int64_t memory
     child->api = api;
     child->memory_bytes = memory_bytes;
     child->is_bare = purpose != SERVE_PLUGIN;
+    child->is_sandboxed = purpose == SERVE_IN_SANDBOX;
     if ((purpose != SERVE_CALLS || (child->scratch = scratch_new(error))) &&
         keeper_start(child, path, error))
         return child;
@@ -243,12 +247,34 @@ bool child_take_output(struct child *child)
 
 /* ---- what it takes ---- */
 
+static void kill_for_memory(struct child *child)
+{
+    child_kill(child, "used more than %lld MiB of memory", (long long)(child->memory_bytes >> 20));
+}
+
+/* A process in a sandbox may have made others, which stay in its session; to find them takes long. */
+static void check_session(struct child *child)
+{
+    struct figures figures;
+    int64_t now_ms = clock_ms();
+    if (now_ms < child->look_ms)
+        return;
+    child->look_ms = now_ms + SESSION_LOOK_MS;
+    if (figures_of_session(child->pid, &figures) &&
+        figures.memory_bytes > (uint64_t)child->memory_bytes)
+        kill_for_memory(child);
+}
+
 void child_check_memory(struct child *child)
 {
     char path[64], text[128] = "";
     unsigned long size, resident, shared;
     if (!child->memory_bytes)
         return;
+    if (child->is_sandboxed) {
+        check_session(child);
+        return;
+    }
     snprintf(path, sizeof(path), "/proc/%d/statm", (int)child->pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
@@ -256,6 +282,5 @@ void child_check_memory(struct child *child)
     if (got <= 0 || sscanf(text, "%lu %lu %lu", &size, &resident, &shared) != 3)
         return;
     if ((int64_t)resident * sysconf(_SC_PAGESIZE) > child->memory_bytes)
-        child_kill(child, "used more than %lld MiB of memory",
-                   (long long)(child->memory_bytes >> 20));
+        kill_for_memory(child);
 }

@@ -31,6 +31,8 @@ struct child {
     int control; /* messages beside its calls */
     int output;  /* what it prints; the keeper's */
     int64_t memory_bytes; /* more is too much; 0: no limit */
+    bool is_sandboxed;
+    int64_t look_ms; /* the keeper's: when it looks at the session next */
     bool is_bare;  /* its environment has nothing of this process's */
     char *scratch; /* the folder of the folders of its calls, which goes with it; or NULL */
     struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */

@@ -412,6 +412,29 @@ class PluginInSandbox(Case):
         self.assertEqual(self.look(path, isolation="sandbox", sandbox=grants),
                          ["Permission denied", "Permission denied", "done", "no canary"])
 
+    def test_crimes(self):
+        """As without a sandbox, also where it has processes inside: a named error, and the run goes on."""
+        build = os.path.dirname(os.path.dirname(e2e.options.fixtures))
+        crimes = os.path.join(build, "plugin", "crimes", "crimes.so")
+        for grants in ({}, {"executable": ["/bin/true"]}):
+            for kind, words in (("segfault", "was killed by signal 11"),
+                                ("exit", "with exit code 3"),
+                                ("memory", "of memory"), ("loop", "took longer than")):
+                with self.subTest(kind, **grants):
+                    self.config(plugin_config={"crimes": {
+                        "isolation": "sandbox", "sandbox": grants,
+                        "limits": {"memory_mb": 400, "timeout_s": 20 if kind == "memory" else 1.5}}})
+                    calls = [{"name": "crime", "arguments": {"kind": each}}
+                             for each in (kind, "behave")]
+                    done = self.mortise("-e", crimes, "--no-plugins", "--json", "--strategy",
+                                        "sequential", "-m",
+                                        self.script({"calls": calls}, {"text": "."}), "go")
+                    self.check(done, 0)
+                    bad, good = done.of_type("tool_result")
+                    self.assertIn(words, bad["result"])
+                    self.assertEqual(good["result"], "good", done)
+                    self.check_gone(crimes.encode())
+
     def test_sandboxes_are_not_nested(self):
         self.configure(isolation="sandbox")
         done = self.mortise("--no-plugins", "-e", self.plugin, "tools", env=self.places)
