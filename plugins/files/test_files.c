@@ -170,6 +170,7 @@ static void writes_new_files(mortise_test *test)
     /* what it wrote it knows */
     mortise_test_contains(write_it(test, "new/deep/x.txt", "three\n")->text, "replaced");
     mortise_test_same(get("new/deep/x.txt"), "three\n");
+    mortise_test_text(write_it(test, "one", "x"), "made 'one': 1 line, 1 byte");
     mortise_test_error(write_it(test, "new", "x"), MORTISE_INVALID_INPUT, "is a folder");
     mortise_test_error(write_it(test, "new/", "x"), MORTISE_INVALID_INPUT, "is a folder");
     mortise_test_error(write_it(test, "new/deep/x.txt/y", "x"), MORTISE_INVALID_INPUT,
