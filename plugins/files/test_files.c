@@ -320,7 +320,7 @@ static void keeps_ends_of_lines_and_foreign_bytes(mortise_test *test)
 
 static void does_not_grow_without_end(mortise_test *test)
 {
-    enum { BYTES = 4 << 20 };
+    enum { BYTES = 64 << 10 };
     char *text = malloc(BYTES + 1), *much = calloc(1, 2001);
     memset(text, 'a', BYTES);
     text[BYTES] = '\0';
