@@ -88,13 +88,8 @@ static bool is_inside(char byte)
 /* The end of a part: behind a line, or a character. */
 static size_t part_end(const char *text, size_t from)
 {
-    size_t to = from + PART_BYTES;
     const char *feed = memrchr(text + from + PART_BYTES / 2, '\n', PART_BYTES / 2);
-    if (feed)
-        return (size_t)(feed + 1 - text);
-    for (int i = 0; i < 3 && is_inside(text[to]); i++)
-        to--;
-    return to;
+    return feed ? (size_t)(feed + 1 - text) : from + mortise_cut(text + from, PART_BYTES);
 }
 
 /* From `offset` on, as much as the host does not shorten. */

@@ -170,6 +170,7 @@ static void writes_new_files(mortise_test *test)
     /* what it wrote it knows */
     mortise_test_contains(write_it(test, "new/deep/x.txt", "three\n")->text, "replaced");
     mortise_test_same(get("new/deep/x.txt"), "three\n");
+    mortise_test_text(write_it(test, "one", "x"), "made 'one': 1 line, 1 byte");
     mortise_test_error(write_it(test, "new", "x"), MORTISE_INVALID_INPUT, "is a folder");
     mortise_test_error(write_it(test, "new/", "x"), MORTISE_INVALID_INPUT, "is a folder");
     mortise_test_error(write_it(test, "new/deep/x.txt/y", "x"), MORTISE_INVALID_INPUT,
@@ -319,7 +320,7 @@ static void keeps_ends_of_lines_and_foreign_bytes(mortise_test *test)
 
 static void does_not_grow_without_end(mortise_test *test)
 {
-    enum { BYTES = 4 << 20 };
+    enum { BYTES = 64 << 10 };
     char *text = malloc(BYTES + 1), *much = calloc(1, 2001);
     memset(text, 'a', BYTES);
     text[BYTES] = '\0';

@@ -147,7 +147,7 @@ void text_size(struct text *text, uint64_t bytes)
     double shown = (double)bytes / 1024;
     size_t unit = 0;
     if (bytes < 1024) {
-        text_printf(text, "%" PRIu64 " bytes", bytes);
+        text_printf(text, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
         return;
     }
     for (; shown >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)

@@ -12,8 +12,9 @@ static mortise_status reply(mortise_call *call, const struct target *target, con
                             size_t length, bool kept_crlf)
 {
     struct text text = TEXT_INIT;
-    text_printf(&text, "%s '%s': %" PRIu64 " lines, ", target->exists ? "replaced" : "made",
-                target->place->shown, target_lines(data, length));
+    uint64_t lines = target_lines(data, length);
+    text_printf(&text, "%s '%s': %" PRIu64 " line%s, ", target->exists ? "replaced" : "made",
+                target->place->shown, lines, lines == 1 ? "" : "s");
     text_size(&text, length);
     if (target->folders_made)
         text_printf(&text, "; made %zu folder%s for it", target->folders_made,

@@ -16,7 +16,7 @@ enum { REDIRECTS = 10, ERROR_CHARS = 500 };
 struct http_fetch {
     struct html_library html;
     bool may_be_private;
-    int64_t max_bytes, time_limit_s;
+    int64_t max_bytes, timeout_s;
 };
 
 MORTISE_TOOL(http_fetch, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE | MORTISE_OPEN_WORLD,
@@ -268,7 +268,7 @@ static mortise_status http_fetch(mortise_call *call, const http_fetch_args *args
         .url = args->url,
         .headers = headers,
         .header_count = sizeof(headers) / sizeof(headers[0]),
-        .timeout_ms = self->time_limit_s * 1000,
+        .timeout_ms = self->timeout_s * 1000,
         .max_bytes = (size_t)self->max_bytes,
         .max_redirects = REDIRECTS,
     };
@@ -317,10 +317,10 @@ static void *http_fetch_open(const mortise_host *host)
     if (!self)
         return mortise_refuse(host, "out of memory");
     self->max_bytes = 5 << 20;
-    self->time_limit_s = 30;
+    self->timeout_s = 30;
     html_library_begin(&self->html);
     bool ok = read_number(host, "max_bytes", 1024, 10 << 20, &self->max_bytes) &&
-              read_number(host, "time_limit_s", 1, 600, &self->time_limit_s);
+              read_number(host, "timeout_s", 1, 600, &self->timeout_s);
     if (ok && mortise_config_boolean(host, "private", &self->may_be_private) == MORTISE_INVALID) {
         mortise_refuse(host, "\"private\" is neither true nor false");
         ok = false;

@@ -172,7 +172,7 @@ static void attaches_and_refuses(void)
     mortise_test_close(test);
     mortise_test_refused("{\"private\":1}", "neither true nor false");
     mortise_test_refused("{\"max_bytes\":1}", "1024");
-    mortise_test_refused("{\"time_limit_s\":\"1\"}", "600");
+    mortise_test_refused("{\"timeout_s\":\"1\"}", "600");
 }
 
 int main(void)

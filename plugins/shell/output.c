@@ -179,17 +179,7 @@ static size_t head_length(const struct output *output)
 {
     const char *end =
         memrchr(output->head + output->half / 2, '\n', output->half - output->half / 2);
-    size_t length = end ? (size_t)(end + 1 - output->head) : output->half;
-    size_t least = length > 3 ? length - 3 : 0;
-    if (!end) { /* back to before the character that may be cut */
-        size_t at = length;
-        while (at > least && is_inside(output->head[at - 1]))
-            at--;
-        if (at > 0 && (unsigned char)output->head[at - 1] >= 0xC0 &&
-            at - 1 + expected((unsigned char)output->head[at - 1]) > length)
-            length = at - 1;
-    }
-    return length;
+    return end ? (size_t)(end + 1 - output->head) : mortise_cut(output->head, output->half);
 }
 
 /* The same of the tail, which lies in order at `tail`: bytes of it to leave out. */

@@ -29,7 +29,7 @@ struct shell {
     bool is_allowed, is_sandboxed;
     char program[4096];
     char **environment;
-    int64_t time_limit_s, max_time_limit_s, output_bytes;
+    int64_t timeout_s, max_timeout_s, output_bytes;
 };
 
 #define WHAT                                                                                       \
@@ -274,13 +274,12 @@ static mortise_status run_command(mortise_call *call, const struct job_request *
                                   const char *cwd, const int64_t *wanted_s)
 {
     const struct shell *self = mortise_state(call);
-    int64_t timeout_s = wanted_s ? *wanted_s : self->time_limit_s;
+    int64_t timeout_s = wanted_s ? *wanted_s : self->timeout_s;
     struct job_request request = *command;
     struct run run = {.call = call};
-    if (timeout_s > self->max_time_limit_s)
+    if (timeout_s > self->max_timeout_s)
         return mortise_fail_as(call, MORTISE_INVALID_INPUT, "shell.timeout",
-                               "'timeout_s' can be at most %" PRId64 " here",
-                               self->max_time_limit_s);
+                               "'timeout_s' can be at most %" PRId64 " here", self->max_timeout_s);
     int folder = open_folder(call, cwd);
     if (folder < 0)
         return MORTISE_FAILED;
@@ -391,11 +390,11 @@ static bool read_config(const mortise_host *host, struct shell *self)
         mortise_refuse(host, "\"output_bytes\" is not a number from 1024 to 1048576");
         return false;
     }
-    if (!read_seconds(host, "time_limit_s", &self->time_limit_s) ||
-        !read_seconds(host, "max_time_limit_s", &self->max_time_limit_s))
+    if (!read_seconds(host, "timeout_s", &self->timeout_s) ||
+        !read_seconds(host, "max_timeout_s", &self->max_timeout_s))
         return false;
-    if (self->time_limit_s > self->max_time_limit_s) {
-        mortise_refuse(host, "\"time_limit_s\" is above \"max_time_limit_s\"");
+    if (self->timeout_s > self->max_timeout_s) {
+        mortise_refuse(host, "\"timeout_s\" is above \"max_timeout_s\"");
         return false;
     }
     return read_environment(host, self);
@@ -406,7 +405,7 @@ static void *shell_open(const mortise_host *host)
     struct shell *self = calloc(1, sizeof(*self));
     if (!self)
         return mortise_refuse(host, "out of memory");
-    *self = (struct shell){.time_limit_s = 120, .max_time_limit_s = 600, .output_bytes = 60 << 10};
+    *self = (struct shell){.timeout_s = 120, .max_timeout_s = 600, .output_bytes = 60 << 10};
     snprintf(self->program, sizeof(self->program), "%s",
              access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh");
     if (!read_config(host, self)) {

@@ -242,8 +242,8 @@ static void has_sound_settings(void)
     mortise_test_refused("{\"allow\":1}", "neither true nor false");
     mortise_test_refused("{\"program\":\"sh\"}", "absolute path");
     mortise_test_refused("{\"output_bytes\":7}", "1024");
-    mortise_test_refused("{\"time_limit_s\":0}", "1 to 86400");
-    mortise_test_refused("{\"time_limit_s\":700}", "above");
+    mortise_test_refused("{\"timeout_s\":0}", "1 to 86400");
+    mortise_test_refused("{\"timeout_s\":700}", "above");
     mortise_test_refused("{\"environment\":\"A\"}", "list of names");
     mortise_test_refused("{\"environment\":[\"AWS_SESSION_TOKEN\"]}", "is a key");
     mortise_test_refused("{\"environment\":[\"A\",\"XAI_API_KEY\"]}", "is a key");

@@ -95,8 +95,7 @@ static const char *quoted(mortise_call *call, const char *result, const char *ke
     size_t length = strlen(text);
     if (length <= limit)
         return mortise_quote(call, text);
-    while (limit > 0 && ((unsigned char)text[limit] & 0xC0) == 0x80)
-        limit--;
+    limit = mortise_cut(text, limit);
     char *cut = mortise_alloc(call, limit + 1);
     return mortise_quote(call, cut ? memcpy(cut, text, limit) : "");
 }

@@ -93,7 +93,7 @@ class Configuration(Case):
 
     def test_time_limit(self):
         """As it is configured, and what the model may say at most."""
-        self.config(plugin_config={"shell": {"allow": True, "time_limit_s": 1, "max_time_limit_s": 2}})
+        self.config(plugin_config={"shell": {"allow": True, "timeout_s": 1, "max_timeout_s": 2}})
         done = self.mortise("tools", "call", "shell", '{"command": "echo a; sleep 60"}')
         self.assertIn("a\n[stopped after 1 s", self.check(done, 0).out)
         done = self.mortise("tools", "call", "shell", '{"command": "true", "timeout_s": 3}')

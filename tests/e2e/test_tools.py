@@ -165,7 +165,7 @@ class Fetch(Case):
 
     def test_time_limit(self):
         """Also of a server that goes on sending, and as it is configured."""
-        self.private(time_limit_s=1)
+        self.private(timeout_s=1)
         self.answer(None)
         began = time.monotonic()
         done = self.check(self.call("http_fetch", url=self.url), 1)
