@@ -28,7 +28,7 @@
 /* A number of another architecture ends the process, which is as good. */
 static bool is_denied(int status)
 {
-    static const int reasons[] = {EPERM, EACCES, ENOSYS, EBADF, EXDEV};
+    static const int reasons[] = {EPERM, EACCES, ENOSYS, ENOTSUP, EBADF, EXDEV};
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV;
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
