@@ -7,15 +7,15 @@
 #include <sys/types.h>
 
 struct figures {
-    uint64_t memory_bytes; /* resident */
+    uint64_t memory_bytes; /* in memory or swapped out, with the tables of pages */
     unsigned tasks;        /* threads */
-    pid_t session;
+    unsigned processes;
 };
 
 /* False with errno: it is not there, or cannot be seen. */
 bool figures_of_process(pid_t process, struct figures *figures);
 
-/* The process and all others of its session, added up. */
+/* The process and all others of the session that it leads, added up. */
 bool figures_of_session(pid_t process, struct figures *figures);
 
 /* What is in a folder, folders and links included; stops when there is more than `most_files` or

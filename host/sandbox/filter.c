@@ -150,18 +150,28 @@ static void files(struct builder *builder, unsigned kind)
         allow_all(builder, modes, COUNT(modes));
 }
 
-static void code(struct builder *builder, unsigned kind)
+/* Memory that is shared and has no file is none, for it may be there while no process has it mapped:
+ * no limit of memory would see it. */
+static void map(struct builder *builder, unsigned rights, unsigned value)
+{
+    static const unsigned kind = MAP_ANONYMOUS | MAP_TYPE;
+    allow_if_both(builder, SCMP_SYS(mmap), masked(2, rights, value), masked(3, MAP_ANONYMOUS, 0));
+    if (!(value & PROT_EXEC))
+        allow_if_both(builder, SCMP_SYS(mmap), masked(2, rights, value),
+                      masked(3, kind, MAP_ANONYMOUS | MAP_PRIVATE));
+}
+
+static void memory(struct builder *builder, unsigned kind)
 {
     if (kind & FILTER_CODE_ANY) {
-        allow(builder, SCMP_SYS(mmap));
+        map(builder, 0, 0);
         allow(builder, SCMP_SYS(mprotect));
         return;
     }
-    allow_if(builder, SCMP_SYS(mmap), masked(2, PROT_EXEC, 0));
+    map(builder, PROT_EXEC, 0);
     allow_if(builder, SCMP_SYS(mprotect), masked(2, PROT_EXEC, 0));
     if (kind & FILTER_CODE_FILES)
-        allow_if_both(builder, SCMP_SYS(mmap), masked(2, PROT_EXEC | PROT_WRITE, PROT_EXEC),
-                      masked(3, MAP_ANONYMOUS, 0));
+        map(builder, PROT_EXEC | PROT_WRITE, PROT_EXEC);
 }
 
 /* No new namespaces, and no child that becomes a child of the host.  clone3() hides its flags from
@@ -264,7 +274,7 @@ static struct filter *build(const struct seccomp_api *api, unsigned kind, struct
     builder.failed = api->attr_set(builder.context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     always(&builder);
     files(&builder, kind);
-    code(&builder, kind);
+    memory(&builder, kind);
     processes(&builder, kind);
     signals(&builder, kind);
     network(&builder, kind);

@@ -45,9 +45,10 @@ struct path_rule {
     int32_t folder;
 } __attribute__((packed));
 
-/* What programs expect to be there, and gives nothing away. */
-static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom",
-                                      NULL};
+/* What programs expect to be there, and gives nothing away.  Zeros that are mapped to be written are
+ * shared memory, see filter.c. */
+static const char *const sources[] = {"/dev/zero", "/dev/random", "/dev/urandom", NULL};
+static const char *const sink[] = {"/dev/null", NULL};
 
 int landlock_version(void)
 {
@@ -100,7 +101,8 @@ static bool add_rules(int ruleset, const struct sandbox_rules *rules, uint64_t a
                       struct error *error)
 {
     uint64_t change = CHANGE | (rules->links ? MAKE_SYM : 0);
-    return add_paths(ruleset, devices, (READ_FILE | WRITE_FILE) & all, false, error) &&
+    return add_paths(ruleset, sources, READ_FILE & all, false, error) &&
+           add_paths(ruleset, sink, (READ_FILE | WRITE_FILE) & all, false, error) &&
            add_paths(ruleset, rules->readable, READ & all, false, error) &&
            add_paths(ruleset, rules->executable, (READ | EXECUTE) & all, false, error) &&
            add_paths(ruleset, rules->writable, change & all, true, error);

@@ -40,8 +40,9 @@ enum sandbox_namespaces {
 struct sandbox_limits {
     int64_t wall_ms;
     int64_t cpu_s;          /* of each process */
-    uint64_t memory_bytes;  /* resident, of all processes together, with what they were forked
-                             * with; looked at every 5 ms, where the child may fork every 100 */
+    uint64_t memory_bytes;  /* of all processes together, with what they were forked with, what is
+                             * swapped out and the tables of pages; looked at every 5 ms, or more
+                             * rarely where the child may fork on a machine with many processes */
     uint64_t address_bytes; /* of each process; some engines reserve far more than they use */
     uint64_t file_bytes;    /* of one file */
     uint64_t output_bytes;  /* as told to sandbox_watch_output() */

@@ -14,7 +14,7 @@ struct attempt {
 };
 
 extern const struct attempt attempts_at_files[], attempts_at_network[], attempts_at_processes[],
-    attempts_at_kernel[]; /* each ends with no name */
+    attempts_at_kernel[], attempts_at_memory[]; /* each ends with no name */
 
 /* What the result of a call says. */
 int attempt_result(long value);

@@ -79,6 +79,7 @@ static void test_everything_is_denied(void **state)
                      try_all(attempts_at_processes, &rules, &count) +
                      try_all(attempts_at_kernel, &rules, &count); /* R16 */
     assert_int_equal(wrong, 0);
+    print_message("%u attempts\n", count);
     assert_true(count >= 90);
 }
 
@@ -92,6 +93,37 @@ static void test_everything_is_denied_in_namespaces(void **state)
     unsigned wrong =
         try_all(attempts_at_files, &rules, &count) + try_all(attempts_at_kernel, &rules, &count);
     assert_int_equal(wrong, 0);
+}
+
+/* ---- limits that are gone round ---- */
+
+/* R17: refused, or counted. */
+static void check_memory(const struct sandbox_rules *rules, unsigned *count)
+{
+    unsigned wrong = 0;
+    for (const struct attempt *attempt = attempts_at_memory; attempt->name; attempt++, ++*count) {
+        struct sandbox_end bare = scene_run(NULL, attempt->run);
+        struct sandbox_end inside = scene_run(rules, attempt->run);
+        bool held = inside.limit == SANDBOX_LIMIT_MEMORY || is_denied(inside.status);
+        if (bare.status != 0)
+            describe("without a sandbox", attempt, bare.status);
+        if (!held)
+            describe("in the sandbox", attempt, inside.status);
+        wrong += bare.status != 0 || !held;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void test_memory_is_counted_wherever_it_is(void **state)
+{
+    struct sandbox_rules rules = scene_rules();
+    unsigned count = 0;
+    (void)state;
+    rules.limits.memory_bytes = (uint64_t)256 << 20;
+    check_memory(&rules, &count);
+    rules.may_fork = true;
+    check_memory(&rules, &count);
+    print_message("%u attempts at memory\n", count);
 }
 
 /* ---- what must work ---- */
@@ -314,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_is_denied),
         cmocka_unit_test(test_everything_is_denied_in_namespaces),
+        cmocka_unit_test(test_memory_is_counted_wherever_it_is),
         cmocka_unit_test(test_what_must_work),
         cmocka_unit_test(test_abort_is_seen),
         cmocka_unit_test(test_network_on_request),
