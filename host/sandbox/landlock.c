@@ -45,8 +45,8 @@ struct path_rule {
     int32_t folder;
 } __attribute__((packed));
 
-/* What programs expect to be there, and gives nothing away.  Zeros that are mapped to be written are
- * shared memory, see filter.c. */
+/* What programs expect to be there, and gives nothing away.  Zeros that are mapped to be written
+ * are shared memory, see filter.c. */
 static const char *const sources[] = {"/dev/zero", "/dev/random", "/dev/urandom", NULL};
 static const char *const sink[] = {"/dev/null", NULL};
 

@@ -19,7 +19,7 @@ enum { HELD_MIB = 512, STEP_MIB = 4 };
 /* Long enough for the watch to look. */
 static int hold(void)
 {
-    usleep(500000);
+    usleep(200000);
     return 0;
 }
 
