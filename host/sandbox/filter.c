@@ -34,6 +34,9 @@ enum { FIRST_UNKNOWN = 451, UNKNOWN_COUNT = 64 };
 #define CLONE_NEWCGROUP 0x02000000
 #endif
 
+/* The flag of a file without a name, which says that it is in a folder as well. */
+#define NAMELESS ((unsigned)(O_TMPFILE & ~O_DIRECTORY))
+
 /* Where the order of arguments was looked at: clone() has others on some. */
 #if defined(__x86_64__) || defined(__aarch64__)
 enum { KNOWN_MACHINE = 1 };
@@ -131,7 +134,8 @@ static void always(struct builder *builder)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), call, 0, NULL);
 }
 
-/* Landlock before its third version lets a file be cut that may only be read. */
+/* Landlock before its third version lets a file be cut that may only be read.  No version sees
+ * files without a name, and no limit of the disk. */
 static void files(struct builder *builder, unsigned kind)
 {
     static const int links[] = {SCMP_SYS(symlink), SCMP_SYS(symlinkat)};
@@ -143,12 +147,12 @@ static void files(struct builder *builder, unsigned kind)
       modes[] = {{SCMP_SYS(chmod), 1}, {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}};
     for (size_t i = 0; i < COUNT(opens); i++) {
         if (kind & FILTER_TRUNCATES) {
-            allow(builder, opens[i].call);
+            allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS, 0));
             continue;
         }
-        allow_if(builder, opens[i].call, masked(opens[i].flags, O_TRUNC, 0));
-        allow_if(builder, opens[i].call, masked(opens[i].flags, O_ACCMODE, O_WRONLY));
-        allow_if(builder, opens[i].call, masked(opens[i].flags, O_ACCMODE, O_RDWR));
+        allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS | O_TRUNC, 0));
+        allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS | O_ACCMODE, O_WRONLY));
+        allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS | O_ACCMODE, O_RDWR));
     }
     if (kind & FILTER_TRUNCATES)
         allow(builder, SCMP_SYS(truncate));

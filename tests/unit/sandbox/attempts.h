@@ -14,7 +14,7 @@ struct attempt {
 };
 
 extern const struct attempt attempts_at_files[], attempts_at_network[], attempts_at_processes[],
-    attempts_at_kernel[], attempts_at_memory[]; /* each ends with no name */
+    attempts_at_kernel[], attempts_at_memory[], attempts_at_disk[]; /* each ends with no name */
 
 /* A call that the filter answers: its arguments are looked at by nobody else. */
 struct attempt_call {

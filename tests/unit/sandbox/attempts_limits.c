@@ -1,10 +1,12 @@
-/* attempts_limits - memory that is held where a limit might not look for it. */
+/* attempts_limits - memory and files that are held where a limit might not look for them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -124,5 +126,44 @@ const struct attempt attempts_at_memory[] = {
     {"unmap shared memory in part", unmap_shared, true},
     {"drop shared memory of a device", drop_device, true},
     {"fill tables of pages", fill_tables, true},
+    {NULL, NULL, false},
+};
+
+/* ---- files ---- */
+
+static int remove_and_hold(void)
+{
+    int fd = chdir(scene.scratch) == 0 ? open("file", O_RDWR) : -1;
+    return fd < 0 ? errno : attempt_result(unlink("file"));
+}
+
+static int replace_and_hold(void)
+{
+    int fd = chdir(scene.scratch) == 0 ? open("evil", O_RDWR | O_CREAT, 0600) : -1;
+    return fd < 0 ? errno : attempt_result(rename("file", "evil"));
+}
+
+static int make_without_name(void)
+{
+    return attempt_result(open(scene.scratch, O_TMPFILE | O_RDWR, 0600));
+}
+
+static int remove_link(void)
+{
+    return chdir(scene.scratch) == 0 ? attempt_result(unlink("link")) : errno;
+}
+
+static int remove_folder(void)
+{
+    int code = chdir(scene.scratch) == 0 ? attempt_result(mkdir("evil", 0700)) : errno;
+    return code == 0 ? attempt_result(rmdir("evil")) : code;
+}
+
+const struct attempt attempts_at_disk[] = {
+    {"remove a file that is open", remove_and_hold, true},
+    {"replace a file that is open", replace_and_hold, true},
+    {"make a file without a name", make_without_name, true},
+    {"remove a link", remove_link, true},
+    {"remove a folder", remove_folder, true},
     {NULL, NULL, false},
 };

@@ -186,6 +186,23 @@ static void test_memory_is_counted_wherever_it_is(void **state)
     print_message("%u attempts at memory\n", count);
 }
 
+static int write_a_file(void)
+{
+    int fd = chdir(scene.scratch) == 0 ? open("moved", O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+    return fd < 0 ? errno : attempt_result(write(fd, "x", 1));
+}
+
+/* Where files last, the walk through the folders sees all of them. */
+static void test_files_last(void **state)
+{
+    struct sandbox_rules rules = scene_rules();
+    unsigned count = 0;
+    (void)state;
+    rules.lasting = true;
+    assert_int_equal(try_all(attempts_at_disk, &rules, &count), 0);
+    assert_int_equal(scene_run(&rules, write_a_file).status, 0);
+}
+
 /* ---- what must work ---- */
 
 #define WORKS(condition)                                                                           \
@@ -410,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_everything_is_denied_in_namespaces),
         cmocka_unit_test(test_everything_is_denied_by_older_kernels),
         cmocka_unit_test(test_memory_is_counted_wherever_it_is),
+        cmocka_unit_test(test_files_last),
         cmocka_unit_test(test_what_must_work),
         cmocka_unit_test(test_abort_is_seen),
         cmocka_unit_test(test_network_on_request),
