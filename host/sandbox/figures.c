@@ -75,7 +75,7 @@ bool figures_of_process(pid_t process, struct figures *figures)
     return true;
 }
 
-bool figures_of_session(pid_t process, struct figures *figures)
+bool figures_of_session(pid_t process, unsigned most_tasks, struct figures *figures)
 {
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
@@ -83,7 +83,7 @@ bool figures_of_session(pid_t process, struct figures *figures)
     if (!folder)
         return false;
     *figures = (struct figures){0};
-    while ((entry = readdir(folder))) {
+    while (figures->tasks <= most_tasks && (entry = readdir(folder))) {
         pid_t other = (pid_t)strtol(entry->d_name, NULL, 10);
         if (other <= 0 || (other != process && getsid(other) != process))
             continue;

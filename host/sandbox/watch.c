@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,6 +37,7 @@ struct sandbox_watch {
     bool reaped;  /* the child's number may be another's */
     uint64_t output_bytes;
     int64_t next_look_ns, next_walk_ns;
+    struct sysinfo machine; /* at the last look */
     int events;
     int descriptors[DESCRIPTORS]; /* of the process, and timers */
 };
@@ -194,11 +197,34 @@ static bool has_too_much(struct sandbox_watch *watch, const struct figures *figu
     return over && !doubted;
 }
 
+/* A look takes long where there are many processes, so it is made early when the machine, about
+ * which one call tells, has got so many more or has lost so much memory that it may be due to this
+ * sandbox. */
+static bool may_have_grown(const struct sandbox_watch *watch)
+{
+    struct sysinfo now;
+    if (!watch->may_fork || sysinfo(&now) != 0)
+        return false;
+    const struct sysinfo *then = &watch->machine;
+    uint64_t was = (uint64_t)then->freeram * then->mem_unit;
+    uint64_t is = (uint64_t)now.freeram * now.mem_unit;
+    int more = (int16_t)(now.procs - then->procs); /* it is counted in so many bits */
+    return (watch->limits.processes && more > (int)(watch->limits.processes / 4)) ||
+           (watch->limits.memory_bytes && was > is && was - is > watch->limits.memory_bytes / 8);
+}
+
+static bool see_all(const struct sandbox_watch *watch, struct figures *figures)
+{
+    unsigned most = watch->limits.processes ? watch->limits.processes : UINT_MAX;
+    return watch->may_fork ? figures_of_session(watch->child, most, figures)
+                           : figures_of_process(watch->child, figures);
+}
+
 static void check_processes(struct sandbox_watch *watch)
 {
     struct figures figures;
-    bool seen = watch->may_fork ? figures_of_session(watch->child, &figures)
-                                : figures_of_process(watch->child, &figures);
+    sysinfo(&watch->machine);
+    bool seen = see_all(watch, &figures);
     if (!seen) /* it has not been waited for, so it can be seen, or is seen no more */
         reach(watch, SANDBOX_LIMIT_MEMORY);
     else if (has_too_much(watch, &figures))
@@ -227,14 +253,12 @@ static int64_t ns_of_thread(void)
     return used.tv_sec * 1000 * NS_OF_MS + used.tv_nsec;
 }
 
-/* Calls check(), unless it is too early for that, and says when it is to be called again: what it
- * costs is told by a clock of its own. */
+/* Calls check() and says when it is to be called again: what it costs is told by a clock of its
+ * own. */
 static void look(struct sandbox_watch *watch, void (*check)(struct sandbox_watch *),
                  int64_t (*clock)(void), int64_t least_ns, int64_t *next_ns)
 {
     int64_t now_ns = clock_ns();
-    if (now_ns < *next_ns)
-        return;
     int64_t started_ns = clock();
     check(watch);
     int64_t pause_ns = (clock() - started_ns) * SHARE;
@@ -251,9 +275,11 @@ static void tick(struct sandbox_watch *watch)
     uint64_t times;
     if (read(watch->descriptors[TICK], &times, sizeof(times)) != sizeof(times))
         return;
-    if (limits_processes(&watch->limits))
+    int64_t now_ns = clock_ns();
+    if (limits_processes(&watch->limits) &&
+        (now_ns >= watch->next_look_ns || may_have_grown(watch)))
         look(watch, check_processes, ns_of_thread, 0, &watch->next_look_ns);
-    if (watch->folders)
+    if (watch->folders && now_ns >= watch->next_walk_ns)
         look(watch, check_disk, clock_ns, slow_ns, &watch->next_walk_ns);
 }
 

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -312,6 +313,46 @@ static void test_output(void **state)
     sandbox_free(sandbox);
 }
 
+static pid_t fork_as(pid_t number)
+{
+    uint64_t arguments[10] = {0, 0, 0, 0, SIGCHLD, 0, 0, 0, (uintptr_t)&number, 1};
+    fflush(NULL);
+    return (pid_t)syscall(435 /* clone3 */, arguments, sizeof(arguments));
+}
+
+/* The number of a child that was waited for is whosoever has it then. */
+static void test_another_with_its_number(void **state)
+{
+    struct sandbox_rules rules = scene_rules();
+    struct sandbox_end end;
+    (void)state;
+    pid_t child = scene_fork();
+    if (child == 0)
+        _exit(0);
+    struct sandbox_watch *watch = sandbox_watch_new(&rules, child, NULL);
+    assert_non_null(watch);
+    struct pollfd wait = {.fd = sandbox_watch_fd(watch), .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_false(sandbox_watch_step(watch));
+    assert_true(sandbox_watch_reap(watch, &end));
+    pid_t other = fork_as(child);
+    if (other == 0) {
+        sleep_for_ever();
+        _exit(1);
+    }
+    sandbox_watch_kill(watch);
+    assert_false(sandbox_watch_step(watch));
+    sandbox_watch_free(watch);
+    if (other < 0)
+        skip(); /* only root chooses numbers */
+    int status = 0;
+    usleep(20000);
+    pid_t ended = waitpid(other, &status, WNOHANG);
+    kill(other, SIGKILL);
+    assert_int_equal(ended, 0);
+    assert_int_equal(waitpid(other, &status, 0), other);
+}
+
 /* A host that is killed leaves nothing behind: one process, and in namespaces any number. */
 static void check_parent_death(struct sandbox_rules rules)
 {
@@ -371,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_fork_bomb),
         cmocka_unit_test(test_memory_of_all),
         cmocka_unit_test(test_output),
+        cmocka_unit_test(test_another_with_its_number),
         cmocka_unit_test(test_parent_death),
     };
     return cmocka_run_group_tests(tests, scene_set_up, scene_tear_down);
