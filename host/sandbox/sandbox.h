@@ -10,7 +10,7 @@
  * and the times of any file whose name it knows, for where a link leads, and whether a process is
  * there; may lock what it may read; and may use some kernel memory for each of its descriptors and
  * processes.  So fork it from a process that never had a secret, with an environment that is for
- * it, leave no socket of datagrams open for it, and limit both.
+ * it, leave no terminal and no socket of datagrams open for it, and limit both.
  *
  * sandbox_prepare() is thread-safe; a struct sandbox is only read once it is made.
  */

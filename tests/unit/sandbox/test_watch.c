@@ -117,6 +117,16 @@ static int hide_files(void)
     return sleep_for_ever();
 }
 
+/* Deeper than a path can be long. */
+static int dig(void)
+{
+    if (chdir(scene.scratch) != 0)
+        return errno;
+    while (mkdir("folder", 0700) == 0 && chdir("folder") == 0) {
+    }
+    return errno;
+}
+
 static void *wait_in_thread(void *nothing)
 {
     sleep_for_ever();
@@ -226,6 +236,9 @@ static void test_what_is_hidden_counts(void **state)
     struct sandbox_limits limits = {.disk_files = 1000, .wall_ms = 10000};
     (void)state;
     assert_int_equal(limit_as_nobody(limits, hide_files), SANDBOX_LIMIT_FILES);
+    empty_scratch();
+    limits.disk_files = 1000000;
+    assert_int_equal(limit_as_nobody(limits, dig), SANDBOX_LIMIT_FILES);
     empty_scratch();
     scene_mend();
 }
