@@ -128,32 +128,49 @@ static void always(struct builder *builder)
     allow_values(builder, SCMP_SYS(prctl), 0, options, COUNT(options));
     allow_if_both(builder, SCMP_SYS(prlimit64), is(0, 0), is(2, 0)); /* its own, to read */
     allow_if(builder, SCMP_SYS(fallocate), is(1, 0)); /* else RLIMIT_FSIZE does not hold it */
+    /* Further filters, which only take more away. */
+    allow_if_both(builder, SCMP_SYS(seccomp), is(0, SECCOMP_SET_MODE_FILTER),
+                  is(1, SECCOMP_FILTER_FLAG_TSYNC));
     refuse_all(builder, ENOSYS, unknown, COUNT(unknown));
     refuse_all(builder, ENOTSUP, unsupported, COUNT(unsupported));
     for (int call = FIRST_UNKNOWN; call < FIRST_UNKNOWN + UNKNOWN_COUNT; call++)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), call, 0, NULL);
 }
 
-/* Landlock before its third version lets a file be cut that may only be read.  No version sees
- * files without a name, and no limit of the disk. */
+/* Landlock before its third version lets a file be cut that may only be read, and no version holds
+ * files without a name. */
+static void opens(struct builder *builder, unsigned kind)
+{
+    static const struct {
+        int call;
+        unsigned flags;
+    } calls[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}};
+    unsigned never = kind & FILTER_LASTING ? NAMELESS : 0;
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        if (kind & FILTER_TRUNCATES) {
+            allow_if(builder, calls[i].call, masked(calls[i].flags, never, 0));
+            continue;
+        }
+        allow_if(builder, calls[i].call, masked(calls[i].flags, never | O_TRUNC, 0));
+        allow_if(builder, calls[i].call, masked(calls[i].flags, never | O_ACCMODE, O_WRONLY));
+        allow_if(builder, calls[i].call, masked(calls[i].flags, never | O_ACCMODE, O_RDWR));
+    }
+    /* The flags of openat2() are in memory, where no filter looks. */
+    if (kind & FILTER_TRUNCATES && !never)
+        allow(builder, SCMP_SYS(openat2));
+    else
+        add(builder, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0, NULL);
+}
+
 static void files(struct builder *builder, unsigned kind)
 {
     static const int links[] = {SCMP_SYS(symlink), SCMP_SYS(symlinkat)};
     static const int times[] = {SCMP_SYS(utimensat), SCMP_SYS(utime), SCMP_SYS(utimes)};
     static const struct {
         int call;
-        unsigned flags;
-    } opens[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}},
-      modes[] = {{SCMP_SYS(chmod), 1}, {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}};
-    for (size_t i = 0; i < COUNT(opens); i++) {
-        if (kind & FILTER_TRUNCATES) {
-            allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS, 0));
-            continue;
-        }
-        allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS | O_TRUNC, 0));
-        allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS | O_ACCMODE, O_WRONLY));
-        allow_if(builder, opens[i].call, masked(opens[i].flags, NAMELESS | O_ACCMODE, O_RDWR));
-    }
+        unsigned mode;
+    } modes[] = {{SCMP_SYS(chmod), 1}, {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}};
+    opens(builder, kind);
     if (kind & FILTER_TRUNCATES)
         allow(builder, SCMP_SYS(truncate));
     if (kind & FILTER_LINKS)
@@ -162,7 +179,7 @@ static void files(struct builder *builder, unsigned kind)
         return;
     allow_all(builder, times, COUNT(times));
     for (size_t i = 0; i < COUNT(modes); i++) /* none that runs as the user for others */
-        allow_if(builder, modes[i].call, masked(modes[i].flags, S_ISUID | S_ISGID, 0));
+        allow_if(builder, modes[i].call, masked(modes[i].mode, S_ISUID | S_ISGID, 0));
 }
 
 /* Memory that is shared and has no file is none, for it may be there while no process has it
@@ -197,6 +214,9 @@ static void processes(struct builder *builder, unsigned kind)
                                        CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     static const int forks[] = {SCMP_SYS(fork), SCMP_SYS(vfork)};
     if (kind & FILTER_FORK) {
+        /* Whoever starts processes looks after them, in life and death. */
+        allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_CHILD_SUBREAPER), is(1, 1));
+        allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_PDEATHSIG), is(1, SIGKILL));
         allow_if(builder, SCMP_SYS(clone), masked(0, namespaces | CLONE_PARENT | CLONE_PTRACE, 0));
         allow_all(builder, forks, COUNT(forks));
         allow_if_both(builder, SCMP_SYS(socketpair), is(0, AF_UNIX), masked(1, 0xf, SOCK_STREAM));

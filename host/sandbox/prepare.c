@@ -13,6 +13,7 @@ static unsigned filter_kind(const struct sandbox_rules *rules, int version)
     kind |= rules->network ? FILTER_NETWORK : 0;
     kind |= rules->links ? FILTER_LINKS : 0;
     kind |= rules->modes ? FILTER_MODES : 0;
+    kind |= rules->lasting ? FILTER_LASTING : 0;
     if (rules->code == SANDBOX_CODE_ANY)
         kind |= FILTER_CODE_ANY;
     else if (runs || rules->code == SANDBOX_CODE_FILES)

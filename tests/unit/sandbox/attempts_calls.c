@@ -26,7 +26,6 @@ enum {
     MOVE_MOUNT = 429,
     FSOPEN = 430,
     FSPICK = 433,
-    OPENAT2 = 437,
     PIDFD_GETFD = 438,
     PROCESS_MADVISE = 440,
     MOUNT_SETATTR = 442,
@@ -90,7 +89,6 @@ const struct attempt_call attempts_by_number[] = {
     {"get semaphores", SYS_semget, {0, 1, 0600}},
     {"get a queue of messages", SYS_msgget, {0, 0600}},
     /* files */
-    {"open by rules", OPENAT2, {AT_FDCWD, 0, 0, 0}},
     {"open by a handle", SYS_open_by_handle_at, {-1, 0, 0}},
     {"make a device", SYS_mknodat, {AT_FDCWD, 0, 0600, 0}},
     {"change an owner by descriptor", SYS_fchown, {0, 0, 0}},

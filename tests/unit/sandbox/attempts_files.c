@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -330,7 +331,22 @@ static int lease_library(void)
     return fd < 0 ? errno : attempt_result(fcntl(fd, F_SETLEASE, F_RDLCK));
 }
 
+static int read_by_rules(void)
+{
+    uint64_t how[3] = {O_RDONLY};
+    return attempt_result(syscall(437 /* openat2 */, AT_FDCWD, scene.victim, how, sizeof(how)));
+}
+
+static int cut_by_rules(void)
+{
+    uint64_t how[3] = {O_RDONLY | O_TRUNC};
+    const char *file = in(scene.readable, "file");
+    return attempt_result(syscall(437 /* openat2 */, AT_FDCWD, file, how, sizeof(how)));
+}
+
 const struct attempt attempts_at_files[] = {
+    {"read a file by rules", read_by_rules, true},
+    {"cut what may be read by rules", cut_by_rules, true},
     {"read by another process's root", read_by_root_of_another, true},
     {"read what a place is", read_by_place, true},
     {"link what a place is in", link_place_in, true},

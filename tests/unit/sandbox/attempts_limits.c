@@ -148,6 +148,12 @@ static int make_without_name(void)
     return attempt_result(open(scene.scratch, O_TMPFILE | O_RDWR, 0600));
 }
 
+static int make_without_name_by_rules(void)
+{
+    uint64_t how[3] = {O_TMPFILE | O_RDWR, 0600};
+    return attempt_result(syscall(437 /* openat2 */, AT_FDCWD, scene.scratch, how, sizeof(how)));
+}
+
 static int remove_link(void)
 {
     return chdir(scene.scratch) == 0 ? attempt_result(unlink("link")) : errno;
@@ -163,6 +169,7 @@ const struct attempt attempts_at_disk[] = {
     {"remove a file that is open", remove_and_hold, true},
     {"replace a file that is open", replace_and_hold, true},
     {"make a file without a name", make_without_name, true},
+    {"make a file without a name by rules", make_without_name_by_rules, true},
     {"remove a link", remove_link, true},
     {"remove a folder", remove_folder, true},
     {NULL, NULL, false},
