@@ -54,10 +54,11 @@ static unsigned try_all(const struct attempt *attempts, const struct sandbox_rul
 {
     unsigned wrong = 0;
     for (const struct attempt *attempt = attempts; attempt->name; attempt++, ++*count) {
-        scene_mend();
         struct sandbox_end bare = {0};
-        if (attempt->works && !scene.landlock &&
-            (bare = scene_run(NULL, attempt->run)).status != 0) {
+        scene_mend();
+        if (attempt->works && !scene.landlock && !rules->namespaces)
+            bare = scene_run(NULL, attempt->run); /* once is enough */
+        if (bare.status != 0) {
             describe("without a sandbox", attempt, bare.status);
             wrong++;
         }
@@ -120,23 +121,25 @@ static void test_calls_are_refused(void **state)
     assert_true(count >= 180);
 }
 
-/* Where Landlock is older, the filter has to hold what it does not. */
+/* Where Landlock is older, the filter has to hold what it does not: each of these versions is the
+ * last that lacks something (moves between folders, truncation, signals). */
 static void test_everything_is_denied_by_older_kernels(void **state)
 {
+    static const int versions[] = {1, 2, 5};
     struct sandbox_rules rules = scene_rules();
     struct sandbox_rules programs = scene_program_rules();
     unsigned count = 0, wrong = 0;
     (void)state;
-    for (scene.landlock = landlock_version() - 1; scene.landlock > 0; scene.landlock--) {
-        wrong += try_all(attempts_at_files, &rules, &count) +
-                 try_all(attempts_at_network, &rules, &count) +
-                 try_all(attempts_at_processes, &rules, &count) +
-                 try_all(attempts_at_files, &programs, &count) +
-                 try_all(attempts_at_network, &programs, &count) +
-                 try_all(attempts_at_kernel, &programs, &count);
+    for (size_t i = 0; i < 3 && versions[i] <= landlock_version() && !wrong; i++) {
+        scene.landlock = versions[i];
+        wrong = try_all(attempts_at_files, &rules, &count) +
+                try_all(attempts_at_processes, &rules, &count) +
+                try_all(attempts_at_files, &programs, &count) +
+                try_all(attempts_at_kernel, &programs, &count);
         if (wrong)
             print_error("with version %d of Landlock\n", scene.landlock);
     }
+    scene.landlock = 0;
     print_message("%u attempts with older Landlocks\n", count);
     assert_int_equal(wrong, 0); /* R16 */
 }
