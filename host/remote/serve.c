@@ -302,10 +302,11 @@ static struct plugin *load(const char *path, const struct file_id *file)
     return plugin;
 }
 
-/* A limit is the last resort of one that is looked after from outside. */
+/* A limit is the last resort of one that is looked after from outside.  One byte of core dump is
+ * none, and keeps a collector of them from being started, which 0 does not. */
 static void limit(int64_t memory_bytes)
 {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     if (memory_bytes > 0 && memory_bytes < INT64_MAX / 2) {
         rlim_t most = (rlim_t)memory_bytes * 2;
