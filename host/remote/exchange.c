@@ -1,7 +1,6 @@
 #include "remote/exchange.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -10,7 +9,6 @@
 #include "base/clock.h"
 #include "remote/request.h"
 
-#define SLICE_MS   50   /* how often a waiting call looks whether it shall stop */
 #define GRACE_MS   1500 /* D16: less than the grace of a batch, so that no call is left behind */
 #define SEND_MS    30000
 #define DYING_MS   500  /* between a socket that is closed and a process that is over */
@@ -100,18 +98,16 @@ static void look_at_clock(struct exchange *exchange)
                    (long long)exchange->remote->isolation.timeout_ms);
 }
 
-/* False: the process is over, or has closed the lane. */
+/* False: the process is over, or has closed the lane.  One that is over may have left its end of the
+ * lane to another that it started: then nothing comes, and nothing says so. */
 static bool read_more(struct exchange *exchange)
 {
     struct lane *lane = exchange->lane;
-    struct pollfd fds[2] = {{lane->fd, POLLIN, 0}, {exchange->child->pidfd, POLLIN, 0}};
     look_at_clock(exchange);
-    if (poll(fds, 2, SLICE_MS) <= 0)
-        return true;
-    if (!fds[0].revents) /* over, and all that it sent was read */
-        return !fds[1].revents;
-    ssize_t got = parcel_read(lane->fd, &lane->in, MSG_DONTWAIT);
-    return got > 0 || (got < 0 && errno == EAGAIN);
+    ssize_t got = parcel_read_soon(lane->fd, &lane->in);
+    if (got < 0 && errno == EMSGSIZE)
+        child_kill(exchange->child, "sent a message that is wrong");
+    return got > 0 || (got < 0 && errno == EAGAIN && !child_ends(exchange->child, 0));
 }
 
 bool exchange_next(struct exchange *exchange, struct parcel *message)

@@ -126,7 +126,7 @@ void lane_next(struct served_lane *lane, struct parcel *message)
 {
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
-        if (parcel_read(lane->fd, &lane->in, 0) <= 0)
+        if (parcel_read_soon(lane->fd, &lane->in) <= 0)
             give_up();
     if (next == PARCEL_WRONG)
         give_up();
@@ -154,7 +154,7 @@ static bool first_of_lane(struct served_lane *lane, struct parcel *message)
 {
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
-        if (parcel_read(lane->fd, &lane->in, 0) <= 0)
+        if (parcel_read_soon(lane->fd, &lane->in) <= 0)
             return false;
     return next == PARCEL_NEXT;
 }
