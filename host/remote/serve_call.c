@@ -494,22 +494,40 @@ static void send_end(struct served_call *call, mortise_status status)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* The host has checked them by the schema that was made of the shape. */
+static void refuse_arguments(struct served_call *call, const struct error *error)
+{
+    static const char prefix[] = "Invalid argument: "; /* which the host writes too */
+    bool is_internal = error->kind == ERROR_INTERNAL;
+    const char *message = error->message;
+    if (strncmp(message, prefix, sizeof(prefix) - 1) == 0)
+        message += sizeof(prefix) - 1;
+    op_fail(&call->face, &(mortise_error){.size = sizeof(mortise_error),
+                                          .category = is_internal ? MORTISE_INTERNAL
+                                                                  : MORTISE_INVALID_INPUT,
+                                          .component = "host",
+                                          .code = is_internal ? "host.internal" : "tool.arguments",
+                                          .message = message,
+                                          .message_length = strlen(message)});
+}
+
+/* What run() gets: the plugin's struct, or the text.  NULL: the call has failed. */
 static const void *read_arguments(struct served_call *call, const char *text)
 {
     struct error error = ERROR_INIT;
-    if (!call->tool->shape)
-        return arena_copy(&call->memory, text, strlen(text));
-    json_t *object = json_parse(text, strlen(text), NULL, &error);
-    const void *args =
-        object ? decode_arguments(call->tool->shape, object, &call->memory, &error) : NULL;
+    const struct tool *tool = call->tool;
+    size_t length = strlen(text);
+    const void *args = NULL;
+    json_t *object =
+        tool->shape ? json_parse(text, length, NULL, &error) : json_parse_wide(text, length, &error);
+    if (!object && error.kind != ERROR_INTERNAL)
+        error_prefix(&error, "the arguments are not valid JSON");
+    else if (object && tool->shape)
+        args = decode_arguments(tool->shape, object, &call->memory, &error);
+    else if (object && schema_check(tool->input, object, PROBLEM_ARGUMENTS, &error))
+        args = arena_copy(&call->memory, text, length); /* the lane's buffer is used again */
     json_decref(object);
     if (!args)
-        op_fail(&call->face, &(mortise_error){.size = sizeof(mortise_error),
-                                              .category = MORTISE_INVALID_INPUT,
-                                              .code = "tool.arguments",
-                                              .message = error.message,
-                                              .message_length = strlen(error.message)});
+        refuse_arguments(call, &error);
     return args;
 }
 
