@@ -132,8 +132,13 @@ void lane_next(struct served_lane *lane, struct parcel *message)
         give_up();
 }
 
+/* What a lane's thread did is seen by the main thread that closes the plugin, which the host tells
+ * to by other ways than C knows of. */
+static atomic_uint handed_over;
+
 bool lane_send(struct served_lane *lane)
 {
+    atomic_fetch_add_explicit(&handed_over, 1, memory_order_release);
     if (parcel_send(lane->fd, &lane->out, -1))
         return true;
     if (errno != EMSGSIZE && errno != ENOMEM)
@@ -348,6 +353,7 @@ int serve(void)
         else if (message.type != PARCEL_CLOSE)
             give_up();
     }
+    atomic_load_explicit(&handed_over, memory_order_acquire);
     plugin_unref(plugin);
     return EXIT_SUCCESS;
 }
