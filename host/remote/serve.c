@@ -1,11 +1,9 @@
 #include "remote/serve.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -16,6 +14,7 @@
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
 #include "remote/fence.h"
+#include "remote/guard.h"
 #include "remote/serve_private.h"
 
 /* One plugin and one control socket: there is nothing else in this process. */
@@ -29,6 +28,7 @@ static struct {
     bool is_answered;
     char *answer;
     const char *config;
+    pid_t host; /* who has started this */
 } control = {.sending = PTHREAD_MUTEX_INITIALIZER,
              .asking = PTHREAD_MUTEX_INITIALIZER,
              .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -316,7 +316,7 @@ static struct plugin *begin(void)
     const void *bytes = parcel_bytes(&message, &length);
     struct file_id file;
     if (message.bad || !path || !config || message.type != PARCEL_LOAD || length != sizeof(file) ||
-        getppid() != host)
+        control.host != host)
         give_up();
     memcpy(&file, bytes, sizeof(file));
     control.config = config;
@@ -337,7 +337,8 @@ static struct plugin *begin(void)
 int serve(void)
 {
     struct parcel message = {0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (!guard_stand(&control.host))
+        give_up();
     syscall(SYS_close_range, SERVE_FD + 1, ~0U, 0);
     struct plugin *plugin = begin();
     pthread_mutex_lock(&control.lock);
