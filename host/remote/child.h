@@ -21,6 +21,9 @@
 #include "plugin/host_api.h"
 #include "remote/parcel.h"
 
+/* Between sockets that are closed and a process that is over, on a machine that is busy. */
+#define CHILD_DYING_MS 3000
+
 struct lane;
 
 struct child {
@@ -32,6 +35,7 @@ struct child {
     int output;  /* what it prints; the keeper's */
     int64_t memory_bytes; /* more is too much; 0: no limit */
     struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */
+    int64_t closed_ms;      /* when the other end of that was closed; 0; the keeper's */
 
     pthread_mutex_t lock; /* for everything below, and for writing to `control` */
     struct host_api *api; /* NULL: the plugin is gone */

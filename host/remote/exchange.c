@@ -11,7 +11,6 @@
 
 #define GRACE_MS   1500 /* D16: less than the grace of a batch, so that no call is left behind */
 #define SEND_MS    30000
-#define DYING_MS   500  /* between a socket that is closed and a process that is over */
 
 static bool is_stopped(void *context)
 {
@@ -31,7 +30,7 @@ static bool fail(struct exchange *exchange, mortise_category category, const cha
 static bool lost(struct exchange *exchange)
 {
     char death[256];
-    if (!child_ends(exchange->child, DYING_MS))
+    if (!child_ends(exchange->child, CHILD_DYING_MS))
         child_kill(exchange->child, "closed its connection");
     remote_lost(exchange->remote, exchange->child, death, sizeof(death));
     snprintf(exchange->failure, sizeof(exchange->failure), "plugin '%s' %s during %s",
