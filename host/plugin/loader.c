@@ -44,8 +44,10 @@ bool loader_isolates(const struct loader *loader, const struct plugin *plugin)
 {
     struct isolation isolation;
     struct error ignored;
-    return read_isolation(loader, plugin->path, &isolation, &ignored) &&
-           isolation_equal(&isolation, &plugin->isolation);
+    bool same = read_isolation(loader, plugin->path, &isolation, &ignored) &&
+                isolation_equal(&isolation, &plugin->isolation);
+    isolation_release(&isolation);
+    return same;
 }
 
 char *loader_config(const struct loader *loader, const char *path)
@@ -98,10 +100,8 @@ static struct plugin *make_isolated(const struct loader *loader, const char *pat
         return NULL;
     }
     struct plugin *plugin = keep(path, face, api, error);
-    if (plugin) {
-        plugin->isolation = *isolation;
+    if (plugin)
         plugin->is_set_aside = is_set_aside;
-    }
     return plugin;
 }
 
@@ -218,6 +218,29 @@ static struct plugin *make_mapped(const struct loader *loader, const char *path,
     return plugin;
 }
 
+static bool keep_isolation(struct plugin *plugin, const struct isolation *isolation,
+                           struct error *error)
+{
+    const char *grants = isolation->grants;
+    plugin->isolation = *isolation;
+    if (grants)
+        plugin->isolation.grants = arena_copy(&plugin->memory, grants, strlen(grants));
+    return !grants || plugin->isolation.grants || error_memory(error);
+}
+
+static bool needs_sandbox(const struct plugin *plugin)
+{
+    for (size_t i = 0; i < plugin->tool_count; i++)
+        if (plugin->tools[i]->meta.flags & MORTISE_SANDBOX_REQUIRED)
+            return true;
+    return false;
+}
+
+static bool confine(const struct loader *loader, struct plugin *plugin, struct error *error)
+{
+    return !loader->confine || !needs_sandbox(plugin) || loader->confine(plugin, error);
+}
+
 /* `object` NULL: in a process of its own. */
 static struct plugin *make_plugin(const struct loader *loader, const char *path,
                                   const struct file_id *id, const struct object *object,
@@ -233,7 +256,8 @@ static struct plugin *make_plugin(const struct loader *loader, const char *path,
     if (!plugin)
         return NULL;
     plugin->file = *id;
-    if (!read_config(plugin, error) || !plugin_read(plugin, error)) {
+    if (!keep_isolation(plugin, isolation, error) || !read_config(plugin, error) ||
+        !plugin_read(plugin, error) || !confine(loader, plugin, error)) {
         plugin_unref(plugin);
         return NULL;
     }
@@ -255,7 +279,10 @@ struct plugin *loader_make(const struct loader *loader, const char *path, bool *
     if (ok && !isolation.is_process)
         ok = (object = map_file(loader, path, fd, &id, error));
     close(fd);
-    return ok ? make_plugin(loader, path, &id, object, &isolation, again, error) : NULL;
+    struct plugin *plugin =
+        ok ? make_plugin(loader, path, &id, object, &isolation, again, error) : NULL;
+    isolation_release(&isolation);
+    return plugin;
 }
 
 bool loader_place(const char *path, struct text *place)
@@ -405,9 +432,11 @@ void loader_load_folder(struct loader *loader, const char *path, bool optional)
     take_step(&folder, check_candidate);
     take_step(&folder, map_candidate);
     take_step(&folder, make_candidate);
-    for (size_t i = 0; i < folder.count; i++)
+    for (size_t i = 0; i < folder.count; i++) {
         if (folder.items[i].reason)
             refuse(loader, folder.items[i].path, folder.items[i].reason);
+        isolation_release(&folder.items[i].isolation);
+    }
     if (folder.no_memory)
         refuse(loader, path, "not all of it was looked at: out of memory");
     free(folder.items);

@@ -38,6 +38,9 @@ struct loader {
     mortise_plugin *(*isolate)(const struct isolation *isolation, const char *path,
                                const struct file_id *id, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error);
+    /* Has the calls of a plugin's tools that are marked MORTISE_SANDBOX_REQUIRED run in sandboxes; the
+     * plugin is read, and at least one of its tools is.  NULL function: they are not run. */
+    bool (*confine)(struct plugin *plugin, struct error *error);
     struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
 };
 

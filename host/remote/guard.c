@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sandbox/tree.h"
 
 #define HOST_GONE SIGHUP
 #define LOOK_MS   10
@@ -83,22 +84,6 @@ static void sweep(struct guard *guard)
     }
 }
 
-static void end_as(int status) __attribute__((noreturn));
-
-static void end_as(int status)
-{
-    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    sigset_t all;
-    if (number) {
-        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        signal(number, SIG_DFL);
-        sigfillset(&all);
-        sigprocmask(SIG_UNBLOCK, &all, NULL);
-        kill(getpid(), number);
-    }
-    _exit(number ? 128 + number : WEXITSTATUS(status));
-}
-
 static void stand(pid_t plugin) __attribute__((noreturn));
 
 static void stand(pid_t plugin)
@@ -111,7 +96,8 @@ static void stand(pid_t plugin)
     syscall(SYS_close_range, 0, ~0U, 0); /* who waits for their ends waits for the plugin's alone */
     watch(&guard);
     sweep(&guard);
-    end_as(guard.status);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    tree_end_as(guard.status);
 }
 
 bool guard_stand(pid_t *host)

@@ -15,7 +15,10 @@
 #include "plugin/loader.h"
 #include "remote/fence.h"
 #include "remote/guard.h"
+#include "remote/rules.h"
 #include "remote/serve_private.h"
+#include "remote/zygote.h"
+#include "sandbox/sandbox.h"
 
 /* One plugin and one control socket: there is nothing else in this process. */
 static struct {
@@ -29,6 +32,8 @@ static struct {
     char *answer;
     const char *config;
     pid_t host; /* who has started this */
+    enum serve_for purpose;
+    struct zygote_setup calls; /* of SERVE_CALLS */
 } control = {.sending = PTHREAD_MUTEX_INITIALIZER,
              .asking = PTHREAD_MUTEX_INITIALIZER,
              .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -100,8 +105,15 @@ static char *wait_for_secret(void)
     return answer;
 }
 
+bool serve_is_for_calls(void)
+{
+    return control.purpose == SERVE_CALLS;
+}
+
 char *serve_secret(const char *name)
 {
+    if (serve_is_for_calls()) /* what is in its memory is in that of all calls */
+        return NULL;
     struct text message = TEXT_INIT;
     parcel_begin(&message, PARCEL_SECRET);
     parcel_put_string(&message, name);
@@ -154,8 +166,7 @@ bool lane_ask(struct served_lane *lane, struct parcel *answer)
     return true;
 }
 
-/* The first message of a call or a hook; false: the lane is not used any more. */
-static bool first_of_lane(struct served_lane *lane, struct parcel *message)
+bool lane_first(struct served_lane *lane, struct parcel *message)
 {
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
@@ -168,7 +179,7 @@ static void *run_lane(void *argument)
 {
     struct served_lane *lane = argument;
     struct parcel message;
-    while (first_of_lane(lane, &message))
+    while (lane_first(lane, &message))
         if (message.type == PARCEL_CALL)
             serve_call(lane, &message);
         else if (message.type == PARCEL_HOOK)
@@ -184,22 +195,25 @@ static void *run_lane(void *argument)
     return NULL;
 }
 
-static void open_lane(struct plugin *plugin)
+void lane_init(struct served_lane *lane, int fd, int cancel_fd, struct plugin *plugin)
 {
-    struct served_lane *lane = calloc(1, sizeof(*lane));
     pthread_mutexattr_t recursive;
-    pthread_t thread;
-    if (!lane || control.in.fd_count < 2)
-        give_up();
-    lane->fd = control.in.fds[0];
-    lane->cancel_fd = control.in.fds[1];
-    control.in.fd_count -= 2;
-    memmove(control.in.fds, control.in.fds + 2, control.in.fd_count * sizeof(int));
-    lane->plugin = plugin;
+    *lane = (struct served_lane){.fd = fd, .cancel_fd = cancel_fd, .plugin = plugin};
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&lane->lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
+}
+
+static void open_lane(struct plugin *plugin)
+{
+    struct served_lane *lane = malloc(sizeof(*lane));
+    pthread_t thread;
+    if (!lane || control.in.fd_count < 2)
+        give_up();
+    lane_init(lane, control.in.fds[0], control.in.fds[1], plugin);
+    control.in.fd_count -= 2;
+    memmove(control.in.fds, control.in.fds + 2, control.in.fd_count * sizeof(int));
     if (pthread_create(&thread, NULL, run_lane, lane) != 0)
         give_up();
     pthread_detach(thread);
@@ -224,6 +238,9 @@ static void put_tool(struct text *out, const struct tool *tool)
     parcel_put_strings(out, meta->scopes);
     parcel_put_string(out, meta->title);
     parcel_put_strings(out, MORTISE_HAS(meta, mortise_tool_meta, examples) ? meta->examples : NULL);
+    parcel_put_strings(out, tool->meta.inside_reads);
+    parcel_put_strings(out, tool->meta.inside_runs);
+    parcel_put_u32(out, tool->meta.inside);
     out->failed |= schema.failed;
     text_release(&schema);
 }
@@ -304,6 +321,50 @@ static void limit(int64_t memory_bytes)
 #endif
 }
 
+/* NULL is a string that is not there; what there is no memory for ends this process. */
+static char *keep_string(struct parcel *message)
+{
+    const char *string = parcel_string(message);
+    char *copy = string ? strdup(string) : NULL;
+    if (string && !copy)
+        give_up();
+    return copy;
+}
+
+/* The rest of PARCEL_LOAD. */
+static void read_purpose(struct parcel *message)
+{
+    control.purpose = (enum serve_for)parcel_u32(message);
+    control.calls.grants = keep_string(message);
+    control.calls.memory_bytes = parcel_i64(message);
+    control.calls.timeout_ms = parcel_i64(message);
+    control.calls.scratch = keep_string(message);
+    if (!parcel_ends(message) || control.purpose > SERVE_CALLS ||
+        (control.purpose == SERVE_CALLS && !control.calls.scratch))
+        give_up();
+}
+
+/* Before anything foreign is mapped. */
+static void enter_sandbox(const char *path, pid_t host)
+{
+    struct rules rules;
+    struct error error = ERROR_INIT;
+    char reason[300];
+    struct sandbox *sandbox = NULL;
+    if (rules_for_plugin(&rules, control.calls.grants, path, &error))
+        sandbox = sandbox_prepare(&rules.rules, &error);
+    if (!sandbox)
+        tell_refusal(error.message);
+    enum sandbox_layer layer = sandbox_enter(sandbox, host);
+    if (layer != SANDBOX_NO_LAYER) {
+        snprintf(reason, sizeof(reason), "it cannot be shut in a sandbox: %s: %s",
+                 sandbox_layer_name(layer), strerror(errno));
+        tell_refusal(reason);
+    }
+    sandbox_free(sandbox);
+    rules_release(&rules);
+}
+
 static struct plugin *begin(void)
 {
     struct parcel message;
@@ -324,11 +385,14 @@ static struct plugin *begin(void)
     if (parcel_flag(&message))
         secret_hide_memory();
     int64_t memory_bytes = parcel_i64(&message);
-    if (!parcel_ends(&message))
-        give_up();
+    read_purpose(&message);
     log_set_sink(send_log);
-    limit(memory_bytes);
+    /* Engines reserve far more than they use; the calls are watched, and what they fork from starts
+     * nothing by itself. */
+    limit(control.purpose == SERVE_CALLS ? 0 : memory_bytes);
     fence_up();
+    if (control.purpose == SERVE_IN_SANDBOX)
+        enter_sandbox(path, host);
     struct plugin *plugin = load(path, &file);
     free(path);
     return plugin;
@@ -345,6 +409,11 @@ int serve(void)
     control.is_serving = true;
     pthread_mutex_unlock(&control.lock);
     tell_face(plugin);
+    if (control.purpose == SERVE_CALLS) {
+        int code = zygote_serve(plugin, &control.calls, &control.in);
+        plugin_unref(plugin);
+        return code;
+    }
     while (message.type != PARCEL_CLOSE) {
         next_control(&message);
         if (message.type == PARCEL_LANE)

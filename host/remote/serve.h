@@ -12,6 +12,13 @@
 
 #define SERVE_WORD "__plugin"
 #define SERVE_FD   3
+/* What it is for; in PARCEL_LOAD. */
+enum serve_for {
+    SERVE_PLUGIN,
+    SERVE_IN_SANDBOX, /* the same, in a sandbox from before the plugin is mapped */
+    SERVE_CALLS       /* one process for each call (zygote.h) */
+};
+
 #define SERVE_LOST 113 /* the exit code of a process that lost its connection to the host */
 
 /* Whether a command line is one of the host's own. */

@@ -55,8 +55,8 @@ class Case(e2e.Case):
                                         "intercept_tls_get_addr=0:detect_leaks=0",
                         "TSAN_OPTIONS": "handle_segv=0:handle_abort=0:report_bugs=0"}
 
-    def isolate(self, **more):
-        keys = {"isolation": "process", **more}
+    def isolate(self, **limits):
+        keys = {"isolation": "process", "limits": limits}
         self.config(plugin_config={"crimes": keys, "throws": keys})
 
     def build_throws(self):
@@ -186,8 +186,12 @@ class Crimes(Case):
 
 class Limits(Case):
     def test_configuration_that_is_wrong(self):
-        for keys in ({"isolation": "box"}, {"isolation": True}, {"memory_mb": "much"},
-                     {"timeout_s": -1}):
+        for keys in ({"isolation": "box"}, {"isolation": True}, {"limits": 5},
+                     {"limits": {"memory_mb": "much"}}, {"limits": {"timeout_s": -1}},
+                     {"limits": {"time": 1}}, {"sandbox": True}, {"sandbox": {"paths": []}},
+                     {"sandbox": {"readable": "/"}}, {"sandbox": {"writable": ["here"]}},
+                     {"sandbox": {"network": 1}}, {"sandbox": {"files": 1.5}},
+                     {"sandbox": {"cpu_s": -1}}):
             with self.subTest(keys):
                 self.config(plugin_config={"crimes": keys})
                 done = self.mortise("-e", self.crimes, "--no-plugins", "tools")
