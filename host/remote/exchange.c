@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "remote/confined.h"
 #include "remote/request.h"
 
@@ -38,6 +39,9 @@ bool exchange_lost(struct exchange *exchange)
     remote_lost(exchange->remote, exchange->child, death, sizeof(death));
     snprintf(exchange->failure, sizeof(exchange->failure), "plugin '%s' %s during %s",
              exchange->remote->face.name, death, exchange->subject);
+    if (exchange->kill_ms && clock_ms() >= exchange->kill_ms)
+        log_warning("plugin '%s': %s did not stop within %d ms and its process was ended",
+                    exchange->remote->face.name, exchange->subject, GRACE_MS);
     if (exchange->kill_ms)
         return exchange_fail(exchange, MORTISE_ABORTED, "plugin.stopped");
     bool late = exchange->until_ms >= 0 && clock_ms() >= exchange->until_ms;

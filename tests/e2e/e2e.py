@@ -27,6 +27,8 @@ SECONDS = 30  # after which a process hangs; sanitizers are slow
 
 NOBODY = "127.0.0.1:1"  # nobody listens there
 
+ISOLATED = "MORTISE_ISOLATE" in os.environ  # every plugin is in a process of its own
+
 options = None  # what CMake told: mortise, fixtures, source, fail_malloc
 
 
