@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -100,7 +101,7 @@ static void stand(pid_t plugin)
     tree_end_as(guard.status);
 }
 
-bool guard_stand(pid_t *host)
+pid_t guard_stand(pid_t *host)
 {
     sigset_t all, before;
     *host = getppid();
@@ -108,14 +109,14 @@ bool guard_stand(pid_t *host)
     sigprocmask(SIG_SETMASK, &all, &before);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_PDEATHSIG, HOST_GONE, 0, 0, 0) != 0)
-        return false;
+        return 0;
     pid_t guard = getpid(), plugin = fork();
     if (plugin < 0)
-        return false;
+        return 0;
     if (plugin > 0)
         stand(plugin);
     prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return getppid() == guard;
+    return getppid() == guard ? guard : 0; /* it may have been killed before */
 }

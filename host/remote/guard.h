@@ -12,13 +12,12 @@
 #define REMOTE_GUARD_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 #define GUARD_END SIGTERM /* to the guard: end everything now */
 
-/* Returns in a new process, which the plugin is to have; what was there becomes its guard.  *host
- * gets who started that.  False: there is no such process. */
-bool guard_stand(pid_t *host);
+/* Returns in a new process, which the plugin is to have; what was there becomes its guard.  *host gets
+ * who started that, and the result is the guard.  0: there is no such process. */
+pid_t guard_stand(pid_t *host);
 
 #endif

@@ -31,7 +31,7 @@ static struct {
     bool is_answered;
     char *answer;
     const char *config;
-    pid_t host; /* who has started this */
+    pid_t host, guard; /* who has started all this, and the parent */
     enum serve_for purpose;
     struct zygote_setup calls; /* of SERVE_CALLS */
 } control = {.sending = PTHREAD_MUTEX_INITIALIZER,
@@ -345,7 +345,7 @@ static void read_purpose(struct parcel *message)
 }
 
 /* Before anything foreign is mapped. */
-static void enter_sandbox(const char *path, pid_t host)
+static void enter_sandbox(const char *path)
 {
     struct rules rules;
     struct error error = ERROR_INIT;
@@ -355,7 +355,7 @@ static void enter_sandbox(const char *path, pid_t host)
         sandbox = sandbox_prepare(&rules.rules, &error);
     if (!sandbox)
         tell_refusal(error.message);
-    enum sandbox_layer layer = sandbox_enter(sandbox, host);
+    enum sandbox_layer layer = sandbox_enter(sandbox, control.guard);
     if (layer != SANDBOX_NO_LAYER) {
         snprintf(reason, sizeof(reason), "it cannot be shut in a sandbox: %s: %s",
                  sandbox_layer_name(layer), strerror(errno));
@@ -392,7 +392,7 @@ static struct plugin *begin(void)
     limit(control.purpose == SERVE_CALLS ? 0 : memory_bytes);
     fence_up();
     if (control.purpose == SERVE_IN_SANDBOX)
-        enter_sandbox(path, host);
+        enter_sandbox(path);
     struct plugin *plugin = load(path, &file);
     free(path);
     return plugin;
@@ -401,7 +401,8 @@ static struct plugin *begin(void)
 int serve(void)
 {
     struct parcel message = {0};
-    if (!guard_stand(&control.host))
+    control.guard = guard_stand(&control.host);
+    if (!control.guard)
         give_up();
     syscall(SYS_close_range, SERVE_FD + 1, ~0U, 0);
     struct plugin *plugin = begin();
