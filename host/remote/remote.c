@@ -47,7 +47,7 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
 
 static bool lost_while_loading(struct child *child, struct error *error)
 {
-    if (!child_ends(child, 200))
+    if (!child_ends(child, CHILD_DYING_MS))
         child_kill(child, "closed its connection");
     child_reap(child);
     return error_set(error, ERROR_PLUGIN, "its process %s while it was loaded", child->death);

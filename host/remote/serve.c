@@ -1,11 +1,9 @@
 #include "remote/serve.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -16,6 +14,7 @@
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
 #include "remote/fence.h"
+#include "remote/guard.h"
 #include "remote/rules.h"
 #include "remote/serve_private.h"
 #include "remote/zygote.h"
@@ -32,6 +31,7 @@ static struct {
     bool is_answered;
     char *answer;
     const char *config;
+    pid_t host, guard; /* who has started all this, and the parent */
     enum serve_for purpose;
     struct zygote_setup calls; /* of SERVE_CALLS */
 } control = {.sending = PTHREAD_MUTEX_INITIALIZER,
@@ -138,14 +138,19 @@ void lane_next(struct served_lane *lane, struct parcel *message)
 {
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
-        if (parcel_read(lane->fd, &lane->in, 0) <= 0)
+        if (parcel_read_soon(lane->fd, &lane->in) <= 0)
             give_up();
     if (next == PARCEL_WRONG)
         give_up();
 }
 
+/* What a lane's thread did is seen by the main thread that closes the plugin, which the host tells
+ * to by other ways than C knows of. */
+static atomic_uint handed_over;
+
 bool lane_send(struct served_lane *lane)
 {
+    atomic_fetch_add_explicit(&handed_over, 1, memory_order_release);
     if (parcel_send(lane->fd, &lane->out, -1))
         return true;
     if (errno != EMSGSIZE && errno != ENOMEM)
@@ -165,7 +170,7 @@ bool lane_first(struct served_lane *lane, struct parcel *message)
 {
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
-        if (parcel_read(lane->fd, &lane->in, 0) <= 0)
+        if (parcel_read_soon(lane->fd, &lane->in) <= 0)
             return false;
     return next == PARCEL_NEXT;
 }
@@ -341,7 +346,7 @@ static void read_purpose(struct parcel *message)
 }
 
 /* Before anything foreign is mapped. */
-static void enter_sandbox(const char *path, pid_t host)
+static void enter_sandbox(const char *path)
 {
     struct rules rules;
     struct error error = ERROR_INIT;
@@ -351,7 +356,7 @@ static void enter_sandbox(const char *path, pid_t host)
         sandbox = sandbox_prepare(&rules.rules, &error);
     if (!sandbox)
         tell_refusal(error.message);
-    enum sandbox_layer layer = sandbox_enter(sandbox, host);
+    enum sandbox_layer layer = sandbox_enter(sandbox, control.guard);
     if (layer != SANDBOX_NO_LAYER) {
         snprintf(reason, sizeof(reason), "it cannot be shut in a sandbox: %s: %s",
                  sandbox_layer_name(layer), strerror(errno));
@@ -373,7 +378,7 @@ static struct plugin *begin(void)
     const void *bytes = parcel_bytes(&message, &length);
     struct file_id file;
     if (message.bad || !path || !config || message.type != PARCEL_LOAD || length != sizeof(file) ||
-        getppid() != host)
+        control.host != host)
         give_up();
     memcpy(&file, bytes, sizeof(file));
     control.config = config;
@@ -388,7 +393,7 @@ static struct plugin *begin(void)
     limit(control.purpose == SERVE_CALLS ? 0 : memory_bytes);
     fence_up();
     if (control.purpose == SERVE_IN_SANDBOX)
-        enter_sandbox(path, host);
+        enter_sandbox(path);
     struct plugin *plugin = load(path, &file);
     free(path);
     return plugin;
@@ -397,7 +402,9 @@ static struct plugin *begin(void)
 int serve(void)
 {
     struct parcel message = {0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    control.guard = guard_stand(&control.host);
+    if (!control.guard)
+        give_up();
     syscall(SYS_close_range, SERVE_FD + 1, ~0U, 0);
     struct plugin *plugin = begin();
     pthread_mutex_lock(&control.lock);
@@ -418,6 +425,7 @@ int serve(void)
         else if (message.type != PARCEL_CLOSE)
             give_up();
     }
+    atomic_load_explicit(&handed_over, memory_order_acquire);
     plugin_unref(plugin);
     return EXIT_SUCCESS;
 }

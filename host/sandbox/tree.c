@@ -24,10 +24,7 @@ static pid_t wait_for(pid_t which, int *status)
     return ended;
 }
 
-/* Ends as another process did. */
-static void end_as(int status) __attribute__((noreturn));
-
-static void end_as(int status)
+void tree_end_as(int status)
 {
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     sigset_t all;
@@ -46,7 +43,7 @@ static void stay_outside(pid_t first, const struct report *report)
 {
     int status;
     wait_for(first, &status);
-    end_as(report->ended ? report->status : SIGKILL);
+    tree_end_as(report->ended ? report->status : SIGKILL);
 }
 
 /* Takes the children of those that have ended; when it ends, the kernel ends all that are left. */

@@ -282,12 +282,17 @@ static bool check_sandbox(struct call *call)
     return false;
 }
 
-/* What run() gets: the plugin's struct, or the text.  NULL: the result says why. */
+/* What run() gets: the plugin's struct, or the text.  NULL: the result says why.  In a process of its
+ * own, a plugin's arguments are read there (remote/serve_call.c), by the same rules; a NUL never
+ * gets so far. */
 static const void *read_arguments(struct call *call)
 {
     const struct tool *tool = call->tool;
     struct error error = ERROR_INIT;
     const void *args = NULL;
+    if (tool->plugin->isolation.is_process &&
+        !memchr(call->arguments, '\0', call->arguments_length))
+        return call->arguments;
     json_t *object = tool->shape ? json_parse(call->arguments, call->arguments_length, NULL, &error)
                                  : json_parse_wide(call->arguments, call->arguments_length, &error);
     if (!object && error.kind != ERROR_INTERNAL)

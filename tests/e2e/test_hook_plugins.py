@@ -45,9 +45,11 @@ class Approve(Case):
     def policy(self, **policy):
         self.file("home/.config/mortise/approve.json", json.dumps(policy))
 
-    def answer(self, answers, *turns):
+    def answer(self, answers, *turns, options=()):
         """A run with a controlling terminal, at which each question gets the next answer:
         (how it ended, what the terminal showed)."""
+        if answers and e2e.ISOLATED:
+            self.skipTest("a plugin in a process of its own has no terminal")
         self.config()
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
@@ -56,8 +58,9 @@ class Approve(Case):
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-        process = self.start("--json", "-P", e2e.options.fixtures, "-m", self.script(*turns),
-                             "the prompt", preexec_fn=own_terminal, pass_fds=[slave])
+        process = self.start("--json", *options, "-P", e2e.options.fixtures, "-m",
+                             self.script(*turns), "the prompt", preexec_fn=own_terminal,
+                             pass_fds=[slave])
         os.close(slave)
         shown, asked = b"", 0
         for answer in answers:
@@ -115,6 +118,14 @@ class Approve(Case):
         self.assertEqual(results[0], "said")
         for result in results[1:]:
             self.assertIn("the user does not allow this call", result)
+
+    def test_in_a_process_of_its_own(self):
+        """There it has no terminal, so nothing is allowed, and the reason is told."""
+        self.policy(**self.ALL)
+        done, _ = self.answer([], {"calls": [ECHO]}, {"text": "ok"}, options=("--isolate",))
+        result, = done.of_type("tool_result")
+        self.assertFalse(result["success"])
+        self.assertIn("there is no terminal", result["result"])
 
     def test_always_is_for_this_tool_in_this_run(self):
         self.policy(**self.ALL)
