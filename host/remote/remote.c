@@ -29,6 +29,7 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
     parcel_put_string(&message, remote->path);
     parcel_put_string(&message, host->config(host));
     parcel_put_bytes(&message, &remote->file, sizeof(remote->file));
+    parcel_put_string(&message, remote->sha256);
     parcel_put_u32(&message, (uint32_t)log_level());
     parcel_put_u32(&message, secret_memory_is_hidden());
     parcel_put_i64(&message, remote->isolation.memory_bytes);
@@ -250,7 +251,7 @@ static void close_remote(mortise_plugin *face)
 }
 
 mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, struct host_api *api,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error)
 {
     struct remote *remote = calloc(1, sizeof(*remote));
@@ -266,7 +267,8 @@ mortise_plugin *remote_isolate(const struct isolation *isolation, const char *pa
     remote->file = *id;
     remote->api = api;
     remote->path = arena_copy(&remote->memory, path, strlen(path));
-    if (!remote->path)
+    remote->sha256 = sha256 ? arena_copy(&remote->memory, sha256, strlen(sha256)) : NULL;
+    if (!remote->path || (sha256 && !remote->sha256))
         error_memory(error);
     else if ((remote->child = start(remote, error))) {
         *is_set_aside = &remote->is_set_aside;

@@ -25,6 +25,7 @@ struct remote {
     struct arena memory; /* of all that the face leads to */
     struct isolation isolation;
     struct file_id file;
+    const char *sha256; /* of what may be loaded; NULL: any */
     const char *path;
     struct host_api *api;
     atomic_bool is_set_aside;
@@ -40,7 +41,7 @@ struct remote {
 };
 
 mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, struct host_api *api,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error);
 
 /* The process, started if need be, as a new reference.  NULL with *error; `stopped(data)` ends the

@@ -267,12 +267,23 @@ static char *copy_config(void *unused, const char *plugin)
     return strdup(control.config);
 }
 
-static struct plugin *load(const char *path, const struct file_id *file)
+/* The host has looked at the file; what is mapped here has to be that. */
+static bool is_same(void *sha256, const char *path, const char *found, struct error *error)
+{
+    (void)path;
+    return strcmp(found, sha256) == 0 ||
+           error_set(error, ERROR_PLUGIN, "its file changed after it was looked at: load it anew");
+}
+
+/* `sha256` NULL: whatever bytes it has. */
+static struct plugin *load(const char *path, const struct file_id *file, char *sha256)
 {
     struct error error = ERROR_INIT;
     bool again;
     struct loader loader = {
         .registry = registry_new(), .config = copy_config, .services = serve_services()};
+    loader.config_context = sha256;
+    loader.admits = sha256 ? is_same : NULL;
     struct plugin *plugin =
         loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
     if (!loader.registry)
@@ -314,6 +325,9 @@ static struct plugin *begin(void)
         getppid() != host)
         give_up();
     memcpy(&file, bytes, sizeof(file));
+    const char *sha256 = parcel_string(&message);
+    char wanted[SHA256_TEXT] = "";
+    snprintf(wanted, sizeof(wanted), "%s", sha256 ? sha256 : "");
     control.config = config;
     log_set_level((enum log_level)parcel_u32(&message));
     if (parcel_flag(&message))
@@ -324,7 +338,7 @@ static struct plugin *begin(void)
     log_set_sink(send_log);
     limit(memory_bytes);
     fence_up();
-    struct plugin *plugin = load(path, &file);
+    struct plugin *plugin = load(path, &file, *wanted ? wanted : NULL);
     free(path);
     return plugin;
 }
