@@ -14,12 +14,14 @@
 #include "command/places.h"
 #include "config/grant.h"
 #include "config/paths.h"
+#include "config/sandbox_grant.h"
 #include "provider/profiles.h"
 #include "record/recorder.h"
 #include "remote/remote.h"
 
 enum { MAX_INPUT_BYTES = 64 << 20, MAX_GLOB = 256 };
 enum { DEFAULT_MEMORY_MB = 2048, DEFAULT_TIMEOUT_S = 600 }; /* of a plugin in its own process */
+enum { CALL_MEMORY_MB = 256, CALL_TIMEOUT_S = 5 };          /* of a call in a sandbox of its own */
 
 /* ---- output ---- */
 
@@ -128,13 +130,57 @@ static char *plugin_config(void *context, const char *plugin)
 }
 
 /* A whole or a real number that is not negative; false: it is something else. */
-static bool read_limit(const json_t *section, const char *key, double *limit)
+static bool read_limit(const json_t *limits, const char *key, double *limit)
 {
-    const json_t *value = json_object_get(section, key);
+    const json_t *value = json_object_get(limits, key);
     if (!value)
         return true;
     *limit = json_is_number(value) ? json_number_value(value) : -1;
     return *limit >= 0 && *limit <= 1e9;
+}
+
+/* The folder that "workspace" stands for; malloc'ed, or NULL. */
+static char *workspace_of(const struct app *app)
+{
+    const char *said = settings_text(&app->settings, SETTING_WORKSPACE);
+    return realpath(said ? said : ".", NULL);
+}
+
+static bool read_grants(const struct app *app, const json_t *section, struct isolation *isolation,
+                        struct error *error)
+{
+    const json_t *grants = json_object_get(section, "sandbox");
+    struct text json = TEXT_INIT;
+    if (!grants)
+        return true;
+    char *workspace = workspace_of(app);
+    bool ok = sandbox_grant_write(grants, workspace, &json, error);
+    free(workspace);
+    if (ok)
+        isolation->grants = text_take(&json, NULL);
+    text_release(&json);
+    return ok && (isolation->grants || error_memory(error));
+}
+
+static bool read_limits(const json_t *section, struct isolation *isolation, struct error *error)
+{
+    static const char *const known[] = {"memory_mb", "timeout_s", NULL};
+    const json_t *limits = json_object_get(section, "limits");
+    double memory_mb = DEFAULT_MEMORY_MB, timeout_s = DEFAULT_TIMEOUT_S;
+    double call_memory_mb = CALL_MEMORY_MB, call_timeout_s = CALL_TIMEOUT_S;
+    if ((limits && !json_is_object(limits)) || json_unknown_member(limits, known) ||
+        !read_limit(limits, "memory_mb", &memory_mb) ||
+        !read_limit(limits, "timeout_s", &timeout_s))
+        return error_set(error, ERROR_CONFIG,
+                         "its \"limits\" in the configuration must be an object with the numbers "
+                         "\"memory_mb\" and \"timeout_s\", 0 for no limit");
+    read_limit(limits, "memory_mb", &call_memory_mb);
+    read_limit(limits, "timeout_s", &call_timeout_s);
+    isolation->memory_bytes = (int64_t)(memory_mb * (1 << 20));
+    isolation->timeout_ms = (int64_t)(timeout_s * 1000);
+    isolation->call_memory_bytes = (int64_t)(call_memory_mb * (1 << 20));
+    isolation->call_timeout_ms = (int64_t)(call_timeout_s * 1000);
+    return true;
 }
 
 static bool plugin_isolation(void *context, const char *plugin, struct isolation *isolation,
@@ -144,21 +190,16 @@ static bool plugin_isolation(void *context, const char *plugin, struct isolation
     const json_t *section = settings_section(&app->settings, "plugin-config", plugin);
     const json_t *kind = json_object_get(section, "isolation");
     const char *name = kind ? json_string_value(kind) : NULL;
-    double memory_mb = DEFAULT_MEMORY_MB, timeout_s = DEFAULT_TIMEOUT_S;
     bool is_process = name && strcmp(name, "process") == 0;
-    if (kind && !is_process && (!name || strcmp(name, "none") != 0))
+    isolation->is_sandbox = name && strcmp(name, "sandbox") == 0;
+    if (kind && !is_process && !isolation->is_sandbox && (!name || strcmp(name, "none") != 0))
         return error_set(error, ERROR_CONFIG,
-                         "its \"isolation\" in the configuration must be \"process\" or \"none\"");
-    if (!read_limit(section, "memory_mb", &memory_mb) ||
-        !read_limit(section, "timeout_s", &timeout_s))
-        return error_set(error, ERROR_CONFIG,
-                         "its \"memory_mb\" and \"timeout_s\" in the configuration must be numbers, "
-                         "0 for no limit");
-    isolation->is_process =
-        is_process || (!kind && settings_flag(&app->settings, SETTING_ISOLATE));
-    isolation->memory_bytes = (int64_t)(memory_mb * (1 << 20));
-    isolation->timeout_ms = (int64_t)(timeout_s * 1000);
-    return true;
+                         "its \"isolation\" in the configuration must be \"sandbox\", \"process\" or "
+                         "\"none\"");
+    isolation->is_process = is_process || isolation->is_sandbox ||
+                            (!kind && settings_flag(&app->settings, SETTING_ISOLATE));
+    return read_limits(section, isolation, error) &&
+           read_grants(app, section, isolation, error);
 }
 
 static const json_t *plugin_scopes(void *context, const char *plugin)
@@ -220,6 +261,7 @@ struct plugin_set *app_sources(struct app *app, struct error *error)
         .isolate = remote_isolate,
         .scopes = plugin_scopes,
         .admits = trust_is_asked(app) ? trust_admits : NULL,
+        .confine = remote_confine,
         .services = services_face(app->services),
         .refused = tell_refusal,
         .refused_context = app,

@@ -1,6 +1,8 @@
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,11 +49,15 @@ bool loader_would_keep(const struct loader *loader, const struct plugin *plugin)
     struct error ignored;
     bool ok;
     const json_t *scopes = read_scopes(loader, plugin->path, &ok);
-    return ok && granted_are(plugin, scopes) &&
-           read_isolation(loader, plugin->path, &isolation, &ignored) &&
-           isolation_equal(&isolation, &plugin->isolation) &&
+    bool same = ok && granted_are(plugin, scopes) &&
+                read_isolation(loader, plugin->path, &isolation, &ignored);
+    if (!same)
+        return false;
+    same = isolation_equal(&isolation, &plugin->isolation) &&
            (!loader->admits ||
             loader->admits(loader->config_context, plugin->path, plugin->sha256, &ignored));
+    isolation_release(&isolation);
+    return same;
 }
 
 char *loader_config(const struct loader *loader, const char *path)
@@ -105,10 +111,8 @@ static struct plugin *make_isolated(const struct loader *loader, const char *pat
         return NULL;
     }
     struct plugin *plugin = keep(path, face, api, error);
-    if (plugin) {
-        plugin->isolation = *isolation;
+    if (plugin)
         plugin->is_set_aside = is_set_aside;
-    }
     return plugin;
 }
 
@@ -191,15 +195,29 @@ struct opened {
     char sha256[SHA256_TEXT]; /* of the copy; "": it is the file */
 };
 
-/* Takes over `fd`; the copy, or -1. */
-static int admit(const struct loader *loader, const char *path, int fd, char sha256[SHA256_TEXT],
-                 struct error *error)
+static int make_copy(const struct loader *loader, const char *path, int fd,
+                     char sha256[SHA256_TEXT], struct error *error)
 {
+    if (loader->copy) {
+        memcpy(sha256, loader->copy->sha256, SHA256_TEXT);
+        int copy = fcntl(loader->copy->fd, F_DUPFD_CLOEXEC, 0);
+        if (copy < 0)
+            error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
+        return copy;
+    }
     char *name = pins_name(path);
     int copy = name ? sealed_copy(fd, name, sha256, error) : -1;
     if (!name)
         error_memory(error);
     free(name);
+    return copy;
+}
+
+/* Takes over `fd`; the copy, or -1. */
+static int admit(const struct loader *loader, const char *path, int fd, char sha256[SHA256_TEXT],
+                 struct error *error)
+{
+    int copy = make_copy(loader, path, fd, sha256, error);
     close(fd);
     if (copy < 0 || loader->admits(loader->config_context, path, sha256, error))
         return copy;
@@ -273,6 +291,29 @@ static struct plugin *make_mapped(const struct loader *loader, const char *path,
     return plugin;
 }
 
+static bool keep_isolation(struct plugin *plugin, const struct isolation *isolation,
+                           struct error *error)
+{
+    const char *grants = isolation->grants;
+    plugin->isolation = *isolation;
+    if (grants)
+        plugin->isolation.grants = arena_copy(&plugin->memory, grants, strlen(grants));
+    return !grants || plugin->isolation.grants || error_memory(error);
+}
+
+static bool needs_sandbox(const struct plugin *plugin)
+{
+    for (size_t i = 0; i < plugin->tool_count; i++)
+        if (plugin->tools[i]->meta.flags & MORTISE_SANDBOX_REQUIRED)
+            return true;
+    return false;
+}
+
+static bool confine(const struct loader *loader, struct plugin *plugin, struct error *error)
+{
+    return !loader->confine || !needs_sandbox(plugin) || loader->confine(plugin, error);
+}
+
 /* `object` NULL: in a process of its own. */
 static struct plugin *make_plugin(const struct loader *loader, const char *path,
                                   const struct opened *opened, const struct object *object,
@@ -289,7 +330,8 @@ static struct plugin *make_plugin(const struct loader *loader, const char *path,
         return NULL;
     plugin->file = opened->id;
     memcpy(plugin->sha256, opened->sha256, sizeof(plugin->sha256));
-    if (!read_config(loader, plugin, error) || !plugin_read(plugin, error)) {
+    if (!keep_isolation(plugin, isolation, error) || !read_config(loader, plugin, error) ||
+        !plugin_read(plugin, error) || !confine(loader, plugin, error)) {
         plugin_unref(plugin);
         return NULL;
     }
@@ -310,7 +352,10 @@ struct plugin *loader_make(const struct loader *loader, const char *path, bool *
     if (ok && !isolation.is_process)
         ok = (object = map_file(loader, path, &opened, error));
     close_file(&opened);
-    return ok ? make_plugin(loader, path, &opened, object, &isolation, again, error) : NULL;
+    struct plugin *plugin =
+        ok ? make_plugin(loader, path, &opened, object, &isolation, again, error) : NULL;
+    isolation_release(&isolation);
+    return plugin;
 }
 
 bool loader_place(const char *path, struct text *place)
@@ -462,9 +507,11 @@ void loader_load_folder(struct loader *loader, const char *path, bool optional)
     take_step(&folder, check_candidate);
     take_step(&folder, map_candidate);
     take_step(&folder, make_candidate);
-    for (size_t i = 0; i < folder.count; i++)
+    for (size_t i = 0; i < folder.count; i++) {
         if (folder.items[i].reason)
             refuse(loader, folder.items[i].path, folder.items[i].reason);
+        isolation_release(&folder.items[i].isolation);
+    }
     if (folder.no_memory)
         refuse(loader, path, "not all of it was looked at: out of memory");
     free(folder.items);

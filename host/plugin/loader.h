@@ -43,9 +43,15 @@ struct loader {
     /* Whether a file with these bytes may be loaded, before anything but its owner is looked at;
      * else *error says why not.  What is mapped then has these bytes.  NULL function: all may. */
     bool (*admits)(void *context, const char *path, const char *sha256, struct error *error);
+    /* A copy of the one file that is loaded, for a process that can make none (sealed.h); it stays the
+     * caller's.  NULL: copies are made where they are needed. */
+    const struct sealed *copy;
     /* The scopes that the configuration lets a plugin have, by the name of its file: a JSON list,
      * borrowed.  NULL, or a NULL function: those of every caller. */
     const json_t *(*scopes)(void *context, const char *plugin);
+    /* Has the calls of a plugin's tools that are marked MORTISE_SANDBOX_REQUIRED run in sandboxes; the
+     * plugin is read, and at least one of its tools is.  NULL function: they are not run. */
+    bool (*confine)(struct plugin *plugin, struct error *error);
     struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
 };
 

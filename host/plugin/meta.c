@@ -263,6 +263,58 @@ static bool read_examples(struct plugin *plugin, struct tool *tool, const mortis
     return write_examples(plugin, tool, error);
 }
 
+/* ---- what it needs in its sandbox (since 1.1) ---- */
+
+/* Software, which no user writes and which tells nothing of one. */
+static bool is_of_system(const char *path)
+{
+    static const char *const places[] = {
+        "/usr",           "/bin",           "/sbin",          "/lib",
+        "/lib32",         "/lib64",         "/libx32",        "/etc/ld.so.cache",
+        "/etc/alternatives", "/etc/fonts",  "/etc/localtime", "/etc/mime.types",
+        "/etc/ssl/certs", "/etc/timezone",
+    };
+    if (strstr(path, "/../") || (strlen(path) >= 3 && strcmp(path + strlen(path) - 3, "/..") == 0))
+        return false;
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        size_t length = strlen(places[i]);
+        if (strncmp(path, places[i], length) == 0 && (!path[length] || path[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static bool read_paths(struct plugin *plugin, const struct tool *tool, const char *const *paths,
+                       const char *const **out, struct error *error)
+{
+    if (!read_texts(plugin, tool, paths, "paths for its sandbox", out, error))
+        return false;
+    for (size_t i = 0; *out && (*out)[i]; i++)
+        if (!is_of_system((*out)[i]))
+            return error_set(error, ERROR_PLUGIN,
+                             "tool '%s' wants '%.200s' in its sandbox, which is no software of the "
+                             "system: that is for the operator to grant",
+                             tool->own_name, (*out)[i]);
+    return true;
+}
+
+static bool read_inside(struct plugin *plugin, struct tool *tool, const mortise_tool_meta *meta,
+                        struct error *error)
+{
+    static const uint32_t known =
+        MORTISE_INSIDE_PROCESSES | MORTISE_INSIDE_LIBRARIES | MORTISE_INSIDE_JIT;
+    if (!MORTISE_HAS(meta, mortise_tool_meta, inside))
+        return true;
+    if (meta->inside & ~known)
+        return error_set(error, ERROR_PLUGIN,
+                         "tool '%s' does something in its sandbox (0x%x) that this host does not "
+                         "know: the plugin is newer, update mortise",
+                         tool->own_name, (unsigned)(meta->inside & ~known));
+    tool->meta.inside = meta->inside;
+    return read_paths(plugin, tool, meta->inside_reads, &tool->meta.inside_reads, error) &&
+           read_paths(plugin, tool, meta->inside_runs, &tool->meta.inside_runs, error);
+}
+
 /* ---- the whole ---- */
 
 static bool is_whole(const mortise_tool *instance)
@@ -277,7 +329,8 @@ static bool read(struct plugin *plugin, const mortise_tool_meta *meta, struct to
     if (!read_name(plugin, tool, meta->name, error) || !check_flags(tool, error) ||
         !read_description(plugin, tool, meta->description, error) ||
         !read_input(plugin, tool, meta, error) || !read_examples(plugin, tool, meta, error) ||
-        !read_texts(plugin, tool, meta->scopes, "scopes", &tool->meta.scopes, error))
+        !read_texts(plugin, tool, meta->scopes, "scopes", &tool->meta.scopes, error) ||
+        !read_inside(plugin, tool, meta, error))
         return false;
     tool->meta.name = tool->name;
     if (meta->output_schema && !read_raw(plugin, tool, meta->output_schema, "output",
@@ -336,5 +389,7 @@ bool meta_equal(const mortise_tool_meta *a, const mortise_tool_meta *b)
            same_text(a->description, b->description) &&
            same_text(a->input_schema, b->input_schema) &&
            same_text(a->output_schema, b->output_schema) && same_list(a->scopes, b->scopes) &&
-           same_text(a->title, b->title) && same_list(a->examples, b->examples);
+           same_text(a->title, b->title) && same_list(a->examples, b->examples) &&
+           same_list(a->inside_reads, b->inside_reads) &&
+           same_list(a->inside_runs, b->inside_runs) && a->inside == b->inside;
 }

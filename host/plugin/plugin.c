@@ -58,6 +58,8 @@ void plugin_unref(struct plugin *plugin)
 {
     if (!plugin || atomic_fetch_sub_explicit(&plugin->refs, 1, memory_order_acq_rel) > 1)
         return;
+    if (plugin->confined)
+        close_face(plugin->confined);
     close_face(plugin->face);
     for (size_t i = 0; i < plugin->tool_count; i++)
         release_tool(plugin->tools[i]);

@@ -37,6 +37,7 @@ struct tool {
     struct schema *input;   /* … that is checked with this */
     struct schema *output;  /* what a JSON result is checked with, or NULL */
     const mortise_tool *instance;
+    bool is_confined; /* the instance runs each call in a sandbox, elsewhere, and gets JSON text */
     struct plugin *plugin;
     struct account *account; /* what its calls came to (account.h) */
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */
@@ -65,7 +66,8 @@ struct plugin {
     struct tool **tools; /* in the plugin's own order */
     struct hook *hooks;
     struct arena memory; /* of all that the host keeps of it */
-    struct isolation isolation;
+    struct isolation isolation; /* `grants` lies in `memory` */
+    mortise_plugin *confined;   /* has what runs its tools that need a sandbox; or NULL */
     const atomic_bool *is_set_aside; /* of a process that died too often; or NULL */
     const struct object *object; /* whose code it is; NULL: it is in no file, or elsewhere */
     struct file_id file;         /* what `path` was then */

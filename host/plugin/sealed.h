@@ -23,6 +23,11 @@
 /* Of all of an open file, wherever its position is.  False: it cannot be read, kind plugin. */
 bool sealed_hash(int fd, char sha256[SHA256_TEXT], struct error *error);
 
+struct sealed {
+    int fd;
+    char sha256[SHA256_TEXT];
+};
+
 /* A descriptor of a copy of all of an open file, and the copy's SHA-256.  `name` is what
  * /proc/PID/maps calls it.  -1 with *error, kind plugin. */
 int sealed_copy(int fd, const char *name, char sha256[SHA256_TEXT], struct error *error);

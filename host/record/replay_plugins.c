@@ -184,6 +184,7 @@ static bool complete_tools(struct plugin *plugin, const json_t *list)
         const char *description = json_member_string(from, "description");
         const char *schema = json_member_string(from, "input_schema");
         tool->meta.flags = flags_of(json_object_get(from, "flags"));
+        tool->is_confined = true; /* what answers in its place needs no sandbox */
         tool->meta.description = plugin_copy(plugin, description ? description : "");
         tool->meta.input_schema =
             plugin_copy(plugin, schema ? schema : tool->instance->meta->input_schema);

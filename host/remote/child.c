@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "remote/keeper.h"
 #include "remote/lane.h"
+#include "remote/scratch.h"
 #include "remote/serve.h"
 
 #define PRINTED_MAX ((size_t)1 << 20) /* of one process */
@@ -31,7 +32,7 @@
 /* ---- life ---- */
 
 struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
-                          struct error *error)
+                          bool is_for_calls, struct error *error)
 {
     struct child *child = calloc(1, sizeof(*child));
     if (!child) {
@@ -43,7 +44,8 @@ struct child *child_start(const char *path, struct host_api *api, int64_t memory
     child->pidfd = child->control = child->output = -1;
     child->api = api;
     child->memory_bytes = memory_bytes;
-    if (keeper_start(child, path, error))
+    if ((!is_for_calls || (child->scratch = scratch_new(error))) &&
+        keeper_start(child, path, error))
         return child;
     child_unref(child);
     return NULL;
@@ -68,7 +70,10 @@ void child_unref(struct child *child)
     if (child->pid > 0) {
         child_kill(child, "is not needed any more");
         child_reap(child);
+    } else if (child->scratch) {
+        scratch_remove(child->scratch);
     }
+    free(child->scratch);
     lanes_free(child->idle);
     close_fd(child->pidfd);
     close_fd(child->control);
@@ -140,6 +145,8 @@ void child_reap(struct child *child)
             info.si_code = 0; /* a plugin in this process was faster */
         describe_locked(child, &info);
         child->is_reaped = true;
+        if (child->scratch)
+            scratch_remove(child->scratch);
         atomic_store(&child->is_over, true);
     }
     pthread_mutex_unlock(&child->lock);

@@ -30,6 +30,7 @@ struct child {
     int control; /* messages beside its calls */
     int output;  /* what it prints; the keeper's */
     int64_t memory_bytes; /* more is too much; 0: no limit */
+    char *scratch; /* the folder of the folders of its calls, which goes with it; or NULL */
     struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */
 
     pthread_mutex_t lock; /* for everything below, and for writing to `control` */
@@ -42,9 +43,10 @@ struct child {
     struct text line;  /* of its output, not yet whole; the keeper's */
 };
 
-/* Starts the process; `path` is only shown.  Not watched yet. */
+/* Starts the process; `path` is only shown.  Not watched yet.  One that is for calls in sandboxes has
+ * nothing of this process's environment, and a folder. */
 struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
-                          struct error *error);
+                          bool is_for_calls, struct error *error);
 void child_watch(struct child *child); /* from now on by the keeper */
 struct child *child_ref(struct child *child);
 void child_unref(struct child *child); /* NULL is fine; the last one ends it */

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "remote/confined.h"
 #include "remote/request.h"
 
 #define SLICE_MS   50   /* how often a waiting call looks whether it shall stop */
 #define GRACE_MS   1500 /* D16: less than the grace of a batch, so that no call is left behind */
 #define SEND_MS    30000
+#define PREPARE_MS 30000
 #define DYING_MS   500  /* between a socket that is closed and a process that is over */
 
 static bool is_stopped(void *context)
@@ -21,7 +23,7 @@ static bool is_stopped(void *context)
     return exchange->call && exchange->call->ops->cancelled(exchange->call);
 }
 
-static bool fail(struct exchange *exchange, mortise_category category, const char *code)
+bool exchange_fail(struct exchange *exchange, mortise_category category, const char *code)
 {
     exchange->category = category;
     exchange->code = code;
@@ -29,48 +31,70 @@ static bool fail(struct exchange *exchange, mortise_category category, const cha
     return false;
 }
 
-/* The process is over, or about to be: says how it came to that. */
-static bool lost(struct exchange *exchange)
+bool exchange_lost(struct exchange *exchange)
 {
     char death[256];
+    if (exchange->lane->end_fd >= 0)
+        return confined_lost(exchange);
     if (!child_ends(exchange->child, DYING_MS))
         child_kill(exchange->child, "closed its connection");
     remote_lost(exchange->remote, exchange->child, death, sizeof(death));
     snprintf(exchange->failure, sizeof(exchange->failure), "plugin '%s' %s during %s",
              exchange->remote->face.name, death, exchange->subject);
     if (exchange->kill_ms)
-        return fail(exchange, MORTISE_ABORTED, "plugin.stopped");
+        return exchange_fail(exchange, MORTISE_ABORTED, "plugin.stopped");
     bool late = exchange->until_ms >= 0 && clock_ms() >= exchange->until_ms;
-    return late ? fail(exchange, MORTISE_TIMEOUT, "plugin.timeout")
-                : fail(exchange, MORTISE_INTERNAL, "plugin.died");
+    return late ? exchange_fail(exchange, MORTISE_TIMEOUT, "plugin.timeout")
+                : exchange_fail(exchange, MORTISE_INTERNAL, "plugin.died");
+}
+
+/* Ends the process that the call or the hook is in. */
+static void stop(struct exchange *exchange, const char *why)
+{
+    if (exchange->lane->end_fd >= 0)
+        confined_stop(exchange, why);
+    else
+        child_kill(exchange->child, "%s", why);
 }
 
 bool exchange_wrong(struct exchange *exchange)
 {
-    child_kill(exchange->child, "sent a message that is wrong");
-    return lost(exchange);
+    stop(exchange, "sent a message that is wrong");
+    return exchange_lost(exchange);
 }
 
 /* ---- opening ---- */
 
 static atomic_uint_fast64_t last_number;
 
+/* A call in a sandbox of its own is watched by the process that it is forked from, which has to load
+ * something first and may hang itself. */
+static int64_t confined_or_own_timeout(const struct remote *remote)
+{
+    const struct isolation *isolation = &remote->isolation;
+    if (!remote->confines)
+        return isolation->timeout_ms;
+    return isolation->call_timeout_ms ? isolation->call_timeout_ms + PREPARE_MS : 0;
+}
+
 bool exchange_open(struct exchange *exchange, enum parcel_type type)
 {
     struct error error = ERROR_INIT;
     struct remote *remote = exchange->remote;
     exchange->child = remote_child(remote, is_stopped, exchange, &error);
-    exchange->lane = exchange->child ? lane_take(exchange->child, &error) : NULL;
+    if (exchange->child)
+        exchange->lane = remote->confines ? confined_lane(exchange, &error)
+                                        : lane_take(exchange->child, &error);
     if (!exchange->lane) {
         snprintf(exchange->failure, sizeof(exchange->failure), "%.390s", error.message);
         return error.kind == ERROR_CANCELLED
-                   ? fail(exchange, MORTISE_ABORTED, "tool.cancelled")
-                   : fail(exchange, MORTISE_UNAVAILABLE, "plugin.unavailable");
+                   ? exchange_fail(exchange, MORTISE_ABORTED, "tool.cancelled")
+                   : exchange_fail(exchange, MORTISE_UNAVAILABLE, "plugin.unavailable");
     }
     exchange->is_clean = true;
     exchange->number = atomic_fetch_add(&last_number, 1) + 1;
-    exchange->until_ms =
-        remote->isolation.timeout_ms ? clock_ms() + remote->isolation.timeout_ms : -1;
+    int64_t timeout_ms = confined_or_own_timeout(remote);
+    exchange->until_ms = timeout_ms ? clock_ms() + timeout_ms : -1;
     parcel_begin(&exchange->lane->out, type);
     parcel_put_u64(&exchange->lane->out, exchange->number);
     return true;
@@ -93,11 +117,11 @@ static void look_at_clock(struct exchange *exchange)
         exchange->kill_ms = now_ms + GRACE_MS;
         exchange->is_clean = false;
     }
-    if (exchange->kill_ms && now_ms >= exchange->kill_ms)
-        child_kill(exchange->child, "did not stop when it was told to");
+    if (exchange->kill_ms && (now_ms >= exchange->kill_ms || exchange->lane->end_fd >= 0))
+        stop(exchange, "did not stop when it was told to");
     else if (exchange->until_ms >= 0 && now_ms >= exchange->until_ms)
         child_kill(exchange->child, "took longer than %lld ms",
-                   (long long)exchange->remote->isolation.timeout_ms);
+                   (long long)confined_or_own_timeout(exchange->remote));
 }
 
 /* False: the process is over, or has closed the lane. */
@@ -106,6 +130,8 @@ static bool read_more(struct exchange *exchange)
     struct lane *lane = exchange->lane;
     struct pollfd fds[2] = {{lane->fd, POLLIN, 0}, {exchange->child->pidfd, POLLIN, 0}};
     look_at_clock(exchange);
+    if (lane->end_fd >= 0)
+        return confined_read(exchange);
     if (poll(fds, 2, SLICE_MS) <= 0)
         return true;
     if (!fds[0].revents) /* over, and all that it sent was read */
@@ -119,7 +145,7 @@ bool exchange_next(struct exchange *exchange, struct parcel *message)
     enum parcel_next next;
     while ((next = parcel_next(&exchange->lane->in, message)) == PARCEL_NONE)
         if (!read_more(exchange))
-            return lost(exchange);
+            return exchange_lost(exchange);
     return next == PARCEL_NEXT || exchange_wrong(exchange);
 }
 
@@ -128,8 +154,8 @@ bool exchange_answer(struct exchange *exchange)
     if (parcel_send(exchange->lane->fd, &exchange->out, SEND_MS))
         return true;
     if (errno != EPIPE && errno != ECONNRESET)
-        child_kill(exchange->child, "took no answer");
-    return lost(exchange);
+        stop(exchange, "took no answer");
+    return exchange_lost(exchange);
 }
 
 bool exchange_run(struct exchange *exchange, enum parcel_type end)
@@ -139,9 +165,9 @@ bool exchange_run(struct exchange *exchange, enum parcel_type end)
         if (errno == ENOMEM || errno == EMSGSIZE) {
             snprintf(exchange->failure, sizeof(exchange->failure),
                      "%s got more than its process can take", exchange->subject);
-            return fail(exchange, MORTISE_INVALID_INPUT, "plugin.too_large");
+            return exchange_fail(exchange, MORTISE_INVALID_INPUT, "plugin.too_large");
         }
-        return lost(exchange);
+        return exchange_lost(exchange);
     }
     while (exchange_next(exchange, &message)) {
         if (message.type == end) {
@@ -156,6 +182,8 @@ bool exchange_run(struct exchange *exchange, enum parcel_type end)
 
 void exchange_close(struct exchange *exchange)
 {
+    if (exchange->lane && exchange->lane->end_fd >= 0)
+        confined_close(exchange);
     if (exchange->lane && exchange->is_clean)
         lane_give_back(exchange->child, exchange->lane);
     else

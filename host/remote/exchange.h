@@ -22,6 +22,7 @@ struct exchange {
     mortise_call *call; /* or */
     mortise_hook *hook;
     const char *subject; /* "tool 'x'", "PreToolCall": for failures */
+    uint32_t tool;       /* of a call */
 
     struct child *child;
     struct lane *lane;
@@ -30,6 +31,10 @@ struct exchange {
     int64_t until_ms; /* -1: no limit */
     int64_t kill_ms;  /* once it shall stop: when it is ended; 0: it need not stop */
     bool is_clean;    /* the lane can be used again */
+    /* Of a call in a sandbox of its own. */
+    uint64_t received; /* bytes */
+    const char *why;   /* the host ended it; or NULL */
+    char refusal[208]; /* why there is no sandbox */
     struct parcel end;
 
     mortise_category category; /* of the failure */
@@ -42,6 +47,10 @@ struct text *exchange_out(struct exchange *exchange);
 bool exchange_run(struct exchange *exchange, enum parcel_type end);
 /* What has to be true of `end` is not. */
 bool exchange_wrong(struct exchange *exchange);
+/* Both are false.  The failure has these, and the lane is not used again; and: the process is over,
+ * or about to be, which says how it came to that. */
+bool exchange_fail(struct exchange *exchange, mortise_category category, const char *code);
+bool exchange_lost(struct exchange *exchange);
 void exchange_close(struct exchange *exchange);
 
 #endif

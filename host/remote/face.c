@@ -46,6 +46,9 @@ static bool read_tool(struct remote *remote, struct parcel *message,
     meta->scopes = read_strings(remote, message);
     meta->title = read_string(remote, message);
     meta->examples = read_strings(remote, message);
+    meta->inside_reads = read_strings(remote, message);
+    meta->inside_runs = read_strings(remote, message);
+    meta->inside = parcel_u32(message);
     tool->face = (mortise_tool){
         .size = sizeof(tool->face), .meta = meta, .state = tool, .run = remote_run};
     tool->remote = remote;

@@ -49,7 +49,11 @@ void child_set_program(const char *path)
 
 /* ---- starting ---- */
 
-static int spawn(const char *path, int control, int output, pid_t *pid)
+/* Of a process that is copied for calls in sandboxes: theirs has nothing of the host's. */
+static char *const bare[] = {(char *)(uintptr_t) "PATH=/usr/local/bin:/usr/bin:/bin",
+                             (char *)(uintptr_t) "LANG=C.UTF-8", NULL};
+
+static int spawn(const char *path, bool is_bare, int control, int output, pid_t *pid)
 {
     char *arguments[] = {(char *)(uintptr_t) "mortise", (char *)(uintptr_t)SERVE_WORD,
                          (char *)(uintptr_t)path, NULL};
@@ -68,7 +72,7 @@ static int spawn(const char *path, int control, int output, pid_t *pid)
     posix_spawnattr_setsigdefault(&how, &signals);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
                                        POSIX_SPAWN_SETSIGDEF);
-    int failure = posix_spawn(pid, program, &files, &how, arguments, environ);
+    int failure = posix_spawn(pid, program, &files, &how, arguments, is_bare ? bare : environ);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return failure;
@@ -82,7 +86,7 @@ static bool start(struct child *child, const char *path, struct error *error)
         pipe2(pipes, O_CLOEXEC) != 0 || fcntl(pipes[0], F_SETFL, O_NONBLOCK) != 0)
         failure = errno;
     if (!failure)
-        failure = spawn(path, sockets[1], pipes[1], &child->pid);
+        failure = spawn(path, child->scratch, sockets[1], pipes[1], &child->pid);
     if (!failure) {
         child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
         failure = child->pidfd < 0 ? errno : 0;

@@ -17,6 +17,8 @@ void lanes_free(struct lane *lane)
             close(lane->fd);
         if (lane->cancel_fd >= 0)
             close(lane->cancel_fd);
+        if (lane->end_fd >= 0)
+            close(lane->end_fd);
         parcel_in_release(&lane->in);
         text_release(&lane->out);
         free(lane);
@@ -62,7 +64,7 @@ struct lane *lane_take(struct child *child, struct error *error)
         error_memory(error);
         return NULL;
     }
-    lane->fd = lane->cancel_fd = -1;
+    lane->fd = lane->cancel_fd = lane->end_fd = -1;
     if (connect_lane(child, lane, error))
         return lane;
     lanes_free(lane);

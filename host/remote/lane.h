@@ -14,6 +14,7 @@ struct lane {
     struct lane *next; /* idle */
     int fd;
     int cancel_fd;
+    int end_fd; /* of a call in a sandbox of its own (confined.h); else -1 */
     struct parcel_in in;
     struct text out;
 };

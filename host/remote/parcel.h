@@ -28,10 +28,11 @@ enum parcel_type {
     PARCEL_LOAD = 1, /* the plugin and its configuration */
     PARCEL_LANE,     /* a lane: with two descriptors */
     PARCEL_CLOSE,    /* no call is left, and none will come */
+    PARCEL_FORK,     /* a call in a sandbox of its own: with three descriptors (confined.h) */
     /* From the child. */
     PARCEL_FACE,     /* what the plugin says of itself */
-    PARCEL_REFUSED,  /* why it did not load */
-    PARCEL_LOG,
+    PARCEL_REFUSED,  /* why it did not load; of a call on its lane: why there is no sandbox */
+    PARCEL_LOG,      /* of a call in a sandbox of its own: on its lane */
     PARCEL_SECRET,
     /* To the child, on both. */
     PARCEL_ANSWER,   /* to what was asked last */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "remote/serve.h"
 
 #define LOAD_MS       30000 /* what a factory may take */
 #define CLOSE_MS      2000  /* what close() may take */
@@ -33,6 +34,13 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
     parcel_put_u32(&message, (uint32_t)log_level());
     parcel_put_u32(&message, secret_memory_is_hidden());
     parcel_put_i64(&message, remote->isolation.memory_bytes);
+    parcel_put_u32(&message, remote->confines                ? SERVE_CALLS
+                             : remote->isolation.is_sandbox ? SERVE_IN_SANDBOX
+                                                            : SERVE_PLUGIN);
+    parcel_put_string(&message, remote->isolation.grants);
+    parcel_put_i64(&message, remote->isolation.call_memory_bytes);
+    parcel_put_i64(&message, remote->isolation.call_timeout_ms);
+    parcel_put_string(&message, child->scratch);
     bool sent = parcel_send(child->control, &message, LOAD_MS);
     text_release(&message);
     return sent || error_set(error, ERROR_PLUGIN, "its process takes nothing: %s", strerror(errno));
@@ -81,6 +89,8 @@ static bool hear_refusal(struct parcel *message, struct error *error)
 /* What it says of itself now must be what it said first: all else was made of that. */
 static bool hear_face(struct remote *remote, struct parcel *message, struct error *error)
 {
+    if (remote->confines)
+        return remote_fits(remote, message, error);
     if (remote->words.length)
         return (message->left == remote->words.length &&
                 memcmp(message->data, remote->words.data, message->left) == 0) ||
@@ -97,8 +107,8 @@ static bool hear_face(struct remote *remote, struct parcel *message, struct erro
 static struct child *start(struct remote *remote, struct error *error)
 {
     struct parcel message = {0};
-    struct child *child =
-        child_start(remote->path, remote->api, remote->isolation.memory_bytes, error);
+    struct child *child = child_start(remote->path, remote->api, remote->isolation.memory_bytes,
+                                      remote->confines, error);
     bool ok = child && send_load(remote, child, error) && hear_first(child, &message, error) &&
               (message.type == PARCEL_FACE ? hear_face(remote, &message, error)
                                          : hear_refusal(&message, error));
@@ -250,9 +260,9 @@ static void close_remote(mortise_plugin *face)
     free_remote(remote);
 }
 
-mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, const char *sha256, struct host_api *api,
-                               const atomic_bool **is_set_aside, struct error *error)
+struct remote *remote_new(const struct isolation *isolation, const char *path,
+                          const struct file_id *id, const char *sha256, struct host_api *api,
+                          struct error *error)
 {
     struct remote *remote = calloc(1, sizeof(*remote));
     if (!remote) {
@@ -268,12 +278,27 @@ mortise_plugin *remote_isolate(const struct isolation *isolation, const char *pa
     remote->api = api;
     remote->path = arena_copy(&remote->memory, path, strlen(path));
     remote->sha256 = sha256 ? arena_copy(&remote->memory, sha256, strlen(sha256)) : NULL;
-    if (!remote->path || (sha256 && !remote->sha256))
-        error_memory(error);
-    else if ((remote->child = start(remote, error))) {
+    if (isolation->grants)
+        remote->isolation.grants =
+            arena_copy(&remote->memory, isolation->grants, strlen(isolation->grants));
+    if (remote->path && (!isolation->grants || remote->isolation.grants) &&
+        (!sha256 || remote->sha256))
+        return remote;
+    free_remote(remote);
+    error_memory(error);
+    return NULL;
+}
+
+mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
+                               const atomic_bool **is_set_aside, struct error *error)
+{
+    struct remote *remote = remote_new(isolation, path, id, sha256, api, error);
+    if (remote && (remote->child = start(remote, error))) {
         *is_set_aside = &remote->is_set_aside;
         return &remote->face;
     }
-    free_remote(remote);
+    if (remote)
+        free_remote(remote);
     return NULL;
 }

@@ -10,6 +10,10 @@
  * plugin whose process dies five times without a call in between that went well is set aside: it
  * is not started again, and says so, until it is loaded anew.
  *
+ * CONFINED TOOLS.  What is marked MORTISE_SANDBOX_REQUIRED does not run in that process, nor in the
+ * host: remote_confine() gives such tools another one, which is started when the first of them is
+ * called and does nothing but fork a process in a sandbox for each call (zygote.h, confined.h).
+ *
  * Everything may be called from any thread, as the marks of plugin.h say.
  */
 #ifndef REMOTE_REMOTE_H
@@ -23,6 +27,9 @@
 struct remote {
     mortise_plugin face; /* first: the host has its address */
     struct arena memory; /* of all that the face leads to */
+    struct plugin *confines; /* whose confined tools it is for; NULL: it is a plugin */
+    uint64_t output_bytes;   /* what a call of these may send; 0: any amount */
+    bool has_no_network;     /* and what it may not ask the host for either */
     struct isolation isolation;
     struct file_id file;
     const char *sha256; /* of what may be loaded; NULL: any */
@@ -44,6 +51,9 @@ mortise_plugin *remote_isolate(const struct isolation *isolation, const char *pa
                                const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error);
 
+/* For loader.confine. */
+bool remote_confine(struct plugin *plugin, struct error *error);
+
 /* The process, started if need be, as a new reference.  NULL with *error; `stopped(data)` ends the
  * waiting (kind cancelled). */
 struct child *remote_child(struct remote *remote, bool (*stopped)(void *data), void *data,
@@ -58,7 +68,7 @@ void remote_worked(struct remote *remote);
 struct remote_tool {
     mortise_tool face; /* first */
     struct remote *remote;
-    uint32_t index;
+    uint32_t index; /* in its plugin */
 };
 mortise_status remote_run(const mortise_tool *self, mortise_call *call, const void *args);
 
@@ -69,6 +79,13 @@ struct remote_hook {
 };
 /* Fills in the functions for the events of `mask`, bits 1 << enum hook_event. */
 void remote_hook_fill(struct remote_hook *hook, uint32_t mask);
+
+/* A remote without a process; NULL with *error. */
+struct remote *remote_new(const struct isolation *isolation, const char *path,
+                          const struct file_id *id, const char *sha256, struct host_api *api,
+                          struct error *error);
+/* Whether what a process says of the plugin fits the tools that it is for (confine.c). */
+bool remote_fits(struct remote *remote, struct parcel *message, struct error *error);
 
 /* Makes the face of what a PARCEL_FACE says.  False: it is wrong, or there is no memory. */
 bool remote_read_face(struct remote *remote, struct parcel *message);

@@ -52,17 +52,26 @@ static mortise_status take_end(struct exchange *exchange)
     return status;
 }
 
+/* A call in a sandbox of its own has no more time than that. */
+static int64_t remaining_ms(const struct remote *remote, mortise_call *call)
+{
+    int64_t left_ms = call->ops->remaining_ms(call);
+    int64_t limit_ms = remote->confines ? remote->isolation.call_timeout_ms : 0;
+    return limit_ms && (left_ms < 0 || left_ms > limit_ms) ? limit_ms : left_ms;
+}
+
 mortise_status remote_run(const mortise_tool *self, mortise_call *call, const void *args)
 {
     const struct remote_tool *tool = self->state;
     char subject[100];
-    struct exchange exchange = {.remote = tool->remote, .call = call, .subject = subject};
+    struct exchange exchange = {.remote = tool->remote, .call = call, .subject = subject,
+                                .tool = tool->index};
     mortise_status status = MORTISE_FAILED;
     snprintf(subject, sizeof(subject), "tool '%.64s'", self->meta->name);
     if (exchange_open(&exchange, PARCEL_CALL)) {
         struct text *out = exchange_out(&exchange);
         parcel_put_u32(out, tool->index);
-        parcel_put_i64(out, call->ops->remaining_ms(call));
+        parcel_put_i64(out, remaining_ms(tool->remote, call));
         parcel_put_string(out, args);
         status = exchange_run(&exchange, PARCEL_FINISH) ? take_end(&exchange)
                                                       : tell_failure(&exchange);

@@ -1,5 +1,7 @@
 #include "remote/request.h"
 
+#include "remote/confined.h"
+
 #include <string.h>
 
 #include <mortise/services.h>
@@ -64,18 +66,26 @@ static bool tell_context(struct exchange *exchange, struct parcel *message)
     return exchange_answer(exchange);
 }
 
+const void *request_find_service(struct exchange *exchange, const char *id)
+{
+    if (exchange->remote->has_no_network && strcmp(id, MORTISE_HTTP_ID) == 0)
+        return NULL;
+    return exchange->call->ops->service(exchange->call, id);
+}
+
 static bool tell_service(struct exchange *exchange, struct parcel *message)
 {
     const char *id = parcel_needed(message);
     if (!parcel_ends(message))
         return false;
-    return request_status(exchange, exchange->call->ops->service(exchange->call, id)
-                                        ? MORTISE_OK
-                                        : MORTISE_NOT_FOUND);
+    return request_status(exchange, request_find_service(exchange, id) ? MORTISE_OK
+                                                                     : MORTISE_NOT_FOUND);
 }
 
 bool request_answer(struct exchange *exchange, struct parcel *message)
 {
+    if (confined_hear(exchange, message))
+        return true;
     if (message->type == PARCEL_CONTEXT)
         return tell_context(exchange, message);
     if (exchange->hook)

@@ -4,6 +4,9 @@
 
 #include "remote/exchange.h"
 
+/* A service that this call may use, or NULL. */
+const void *request_find_service(struct exchange *exchange, const char *id);
+
 /* Carries it out and answers.  False: it is none that may be asked here, or it is wrong; or the
  * process is over, and exchange->failure says so. */
 bool request_answer(struct exchange *exchange, struct parcel *message);

@@ -7,11 +7,6 @@
 
 #define HEADERS_MAX 1000
 
-static const void *service(struct exchange *exchange, const char *id)
-{
-    return exchange->call->ops->service(exchange->call, id);
-}
-
 /* ---- artifacts ---- */
 
 static void put_artifact(struct text *out, const mortise_artifact *artifact)
@@ -26,7 +21,7 @@ static void put_artifact(struct text *out, const mortise_artifact *artifact)
 
 static bool artifact_save(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_artifacts *artifacts = service(exchange, MORTISE_ARTIFACTS_ID);
+    const mortise_artifacts *artifacts = request_find_service(exchange, MORTISE_ARTIFACTS_ID);
     size_t length;
     uint32_t version = 0;
     mortise_owner owner = parcel_u32(message);
@@ -42,7 +37,7 @@ static bool artifact_save(struct exchange *exchange, struct parcel *message)
 
 static bool artifact_load(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_artifacts *artifacts = service(exchange, MORTISE_ARTIFACTS_ID);
+    const mortise_artifacts *artifacts = request_find_service(exchange, MORTISE_ARTIFACTS_ID);
     const mortise_artifact *artifact = NULL;
     mortise_owner owner = parcel_u32(message);
     const char *name = parcel_string(message);
@@ -57,7 +52,7 @@ static bool artifact_load(struct exchange *exchange, struct parcel *message)
 
 static bool artifact_list(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_artifacts *artifacts = service(exchange, MORTISE_ARTIFACTS_ID);
+    const mortise_artifacts *artifacts = request_find_service(exchange, MORTISE_ARTIFACTS_ID);
     const mortise_artifact *const *list = NULL;
     size_t count = 0;
     mortise_owner owner = parcel_u32(message);
@@ -74,7 +69,7 @@ static bool artifact_list(struct exchange *exchange, struct parcel *message)
 
 static bool memory_add(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_memory *memory = service(exchange, MORTISE_MEMORY_ID);
+    const mortise_memory *memory = request_find_service(exchange, MORTISE_MEMORY_ID);
     size_t length;
     int64_t id = 0;
     const char *text = parcel_bytes(message, &length);
@@ -87,7 +82,7 @@ static bool memory_add(struct exchange *exchange, struct parcel *message)
 
 static bool memory_search(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_memory *memory = service(exchange, MORTISE_MEMORY_ID);
+    const mortise_memory *memory = request_find_service(exchange, MORTISE_MEMORY_ID);
     const mortise_memory_entry *const *list = NULL;
     size_t count = 0;
     const char *query = parcel_string(message);
@@ -107,7 +102,7 @@ static bool memory_search(struct exchange *exchange, struct parcel *message)
 
 static bool memory_forget(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_memory *memory = service(exchange, MORTISE_MEMORY_ID);
+    const mortise_memory *memory = request_find_service(exchange, MORTISE_MEMORY_ID);
     int64_t id = parcel_i64(message);
     return parcel_ends(message) && memory &&
            request_status(exchange, memory->forget(exchange->call, id));
@@ -117,7 +112,7 @@ static bool memory_forget(struct exchange *exchange, struct parcel *message)
 
 static bool state_get(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_state_service *state = service(exchange, MORTISE_STATE_ID);
+    const mortise_state_service *state = request_find_service(exchange, MORTISE_STATE_ID);
     const char *json = NULL;
     mortise_owner owner = parcel_u32(message);
     const char *key = parcel_string(message);
@@ -130,7 +125,7 @@ static bool state_get(struct exchange *exchange, struct parcel *message)
 
 static bool state_set(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_state_service *state = service(exchange, MORTISE_STATE_ID);
+    const mortise_state_service *state = request_find_service(exchange, MORTISE_STATE_ID);
     mortise_owner owner = parcel_u32(message);
     const char *key = parcel_string(message), *json = parcel_string(message);
     return parcel_ends(message) && state &&
@@ -139,7 +134,7 @@ static bool state_set(struct exchange *exchange, struct parcel *message)
 
 static bool state_replace(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_state_service *state = service(exchange, MORTISE_STATE_ID);
+    const mortise_state_service *state = request_find_service(exchange, MORTISE_STATE_ID);
     mortise_owner owner = parcel_u32(message);
     const char *key = parcel_string(message), *expected = parcel_string(message);
     const char *json = parcel_string(message);
@@ -149,7 +144,7 @@ static bool state_replace(struct exchange *exchange, struct parcel *message)
 
 static bool state_keys(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_state_service *state = service(exchange, MORTISE_STATE_ID);
+    const mortise_state_service *state = request_find_service(exchange, MORTISE_STATE_ID);
     const char *const *keys = NULL;
     size_t count = 0;
     mortise_owner owner = parcel_u32(message);
@@ -239,7 +234,7 @@ static void put_http_response(struct text *out, const mortise_http_response *res
 
 static bool http_send(struct exchange *exchange, struct parcel *message)
 {
-    const mortise_http *http = service(exchange, MORTISE_HTTP_ID);
+    const mortise_http *http = request_find_service(exchange, MORTISE_HTTP_ID);
     mortise_http_request request = {.size = sizeof(request)};
     mortise_http_response response = {.size = sizeof(response)};
     struct text copy = TEXT_INIT;

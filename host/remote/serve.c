@@ -1,6 +1,7 @@
 #include "remote/serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,12 @@
 #include "base/secret.h"
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
+#include "plugin/scan.h"
 #include "remote/fence.h"
+#include "remote/rules.h"
 #include "remote/serve_private.h"
+#include "remote/zygote.h"
+#include "sandbox/sandbox.h"
 
 /* One plugin and one control socket: there is nothing else in this process. */
 static struct {
@@ -29,6 +34,10 @@ static struct {
     bool is_answered;
     char *answer;
     const char *config;
+    char sha256[SHA256_TEXT]; /* of what may be loaded; "": anything */
+    struct sealed copy;       /* of it */
+    enum serve_for purpose;
+    struct zygote_setup calls; /* of SERVE_CALLS */
 } control = {.sending = PTHREAD_MUTEX_INITIALIZER,
              .asking = PTHREAD_MUTEX_INITIALIZER,
              .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -100,8 +109,15 @@ static char *wait_for_secret(void)
     return answer;
 }
 
+bool serve_is_for_calls(void)
+{
+    return control.purpose == SERVE_CALLS;
+}
+
 char *serve_secret(const char *name)
 {
+    if (serve_is_for_calls()) /* what is in its memory is in that of all calls */
+        return NULL;
     struct text message = TEXT_INIT;
     parcel_begin(&message, PARCEL_SECRET);
     parcel_put_string(&message, name);
@@ -149,8 +165,7 @@ bool lane_ask(struct served_lane *lane, struct parcel *answer)
     return true;
 }
 
-/* The first message of a call or a hook; false: the lane is not used any more. */
-static bool first_of_lane(struct served_lane *lane, struct parcel *message)
+bool lane_first(struct served_lane *lane, struct parcel *message)
 {
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
@@ -163,7 +178,7 @@ static void *run_lane(void *argument)
 {
     struct served_lane *lane = argument;
     struct parcel message;
-    while (first_of_lane(lane, &message))
+    while (lane_first(lane, &message))
         if (message.type == PARCEL_CALL)
             serve_call(lane, &message);
         else if (message.type == PARCEL_HOOK)
@@ -179,22 +194,25 @@ static void *run_lane(void *argument)
     return NULL;
 }
 
-static void open_lane(struct plugin *plugin)
+void lane_init(struct served_lane *lane, int fd, int cancel_fd, struct plugin *plugin)
 {
-    struct served_lane *lane = calloc(1, sizeof(*lane));
     pthread_mutexattr_t recursive;
-    pthread_t thread;
-    if (!lane || control.in.fd_count < 2)
-        give_up();
-    lane->fd = control.in.fds[0];
-    lane->cancel_fd = control.in.fds[1];
-    control.in.fd_count -= 2;
-    memmove(control.in.fds, control.in.fds + 2, control.in.fd_count * sizeof(int));
-    lane->plugin = plugin;
+    *lane = (struct served_lane){.fd = fd, .cancel_fd = cancel_fd, .plugin = plugin};
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&lane->lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
+}
+
+static void open_lane(struct plugin *plugin)
+{
+    struct served_lane *lane = malloc(sizeof(*lane));
+    pthread_t thread;
+    if (!lane || control.in.fd_count < 2)
+        give_up();
+    lane_init(lane, control.in.fds[0], control.in.fds[1], plugin);
+    control.in.fd_count -= 2;
+    memmove(control.in.fds, control.in.fds + 2, control.in.fd_count * sizeof(int));
     if (pthread_create(&thread, NULL, run_lane, lane) != 0)
         give_up();
     pthread_detach(thread);
@@ -219,6 +237,9 @@ static void put_tool(struct text *out, const struct tool *tool)
     parcel_put_strings(out, meta->scopes);
     parcel_put_string(out, meta->title);
     parcel_put_strings(out, MORTISE_HAS(meta, mortise_tool_meta, examples) ? meta->examples : NULL);
+    parcel_put_strings(out, tool->meta.inside_reads);
+    parcel_put_strings(out, tool->meta.inside_runs);
+    parcel_put_u32(out, tool->meta.inside);
     out->failed |= schema.failed;
     text_release(&schema);
 }
@@ -267,28 +288,50 @@ static char *copy_config(void *unused, const char *plugin)
     return strdup(control.config);
 }
 
-/* The host has looked at the file; what is mapped here has to be that. */
-static bool is_same(void *sha256, const char *path, const char *found, struct error *error)
+/* The host has looked at the file and told its SHA-256: what is mapped here has to be that.  The
+ * copy is made before there is a sandbox, in which no file can be made in memory. */
+static void make_copy(const char *path)
 {
+    struct error error = ERROR_INIT;
+    struct sealed *copy = &control.copy;
+    int file = scan_open(path, NULL, &error);
+    int fd = file >= 0 ? sealed_copy(file, "plugin", copy->sha256, &error) : -1;
+    if (fd < 0)
+        tell_refusal(error.message);
+    close(file);
+    copy->fd = SERVE_COPY_FD;
+    if (fd == SERVE_COPY_FD)
+        return;
+    if (dup3(fd, SERVE_COPY_FD, O_CLOEXEC) < 0)
+        tell_refusal("it cannot be read: no descriptor is left");
+    close(fd);
+}
+
+static bool is_same(void *unused, const char *path, const char *found, struct error *error)
+{
+    (void)unused;
     (void)path;
-    return strcmp(found, sha256) == 0 ||
+    return strcmp(found, control.sha256) == 0 ||
            error_set(error, ERROR_PLUGIN, "its file changed after it was looked at: load it anew");
 }
 
-/* `sha256` NULL: whatever bytes it has. */
-static struct plugin *load(const char *path, const struct file_id *file, char *sha256)
+static struct plugin *load(const char *path, const struct file_id *file)
 {
     struct error error = ERROR_INIT;
     bool again;
     struct loader loader = {
         .registry = registry_new(), .config = copy_config, .services = serve_services()};
-    loader.config_context = sha256;
-    loader.admits = sha256 ? is_same : NULL;
+    if (*control.sha256) {
+        loader.admits = is_same;
+        loader.copy = &control.copy;
+    }
     struct plugin *plugin =
         loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
     if (!loader.registry)
         error_memory(&error);
     registry_unref(loader.registry); /* it was for the loader's claims */
+    if (*control.sha256)
+        close(control.copy.fd);
     if (!plugin)
         tell_refusal(error.message);
     if (!file_id_equal(&plugin->file, file))
@@ -310,6 +353,53 @@ static void limit(int64_t memory_bytes)
 #endif
 }
 
+/* NULL is a string that is not there; what there is no memory for ends this process. */
+static char *keep_string(struct parcel *message)
+{
+    const char *string = parcel_string(message);
+    char *copy = string ? strdup(string) : NULL;
+    if (string && !copy)
+        give_up();
+    return copy;
+}
+
+/* The rest of PARCEL_LOAD. */
+static void read_purpose(struct parcel *message)
+{
+    control.purpose = (enum serve_for)parcel_u32(message);
+    control.calls.grants = keep_string(message);
+    control.calls.memory_bytes = parcel_i64(message);
+    control.calls.timeout_ms = parcel_i64(message);
+    control.calls.scratch = keep_string(message);
+    if (!parcel_ends(message) || control.purpose > SERVE_CALLS ||
+        (control.purpose == SERVE_CALLS && !control.calls.scratch))
+        give_up();
+}
+
+/* Before anything foreign is mapped. */
+static void enter_sandbox(const char *path, pid_t host)
+{
+    struct rules rules;
+    struct error error = ERROR_INIT;
+    char reason[300];
+    struct sandbox *sandbox = NULL;
+    bool made = rules_for_plugin(&rules, control.calls.grants, path, &error);
+    if (made && *control.sha256)
+        rules.rules.keep_descriptors = SERVE_COPY_FD + 1;
+    if (made)
+        sandbox = sandbox_prepare(&rules.rules, &error);
+    if (!sandbox)
+        tell_refusal(error.message);
+    enum sandbox_layer layer = sandbox_enter(sandbox, host);
+    if (layer != SANDBOX_NO_LAYER) {
+        snprintf(reason, sizeof(reason), "it cannot be shut in a sandbox: %s: %s",
+                 sandbox_layer_name(layer), strerror(errno));
+        tell_refusal(reason);
+    }
+    sandbox_free(sandbox);
+    rules_release(&rules);
+}
+
 static struct plugin *begin(void)
 {
     struct parcel message;
@@ -326,19 +416,21 @@ static struct plugin *begin(void)
         give_up();
     memcpy(&file, bytes, sizeof(file));
     const char *sha256 = parcel_string(&message);
-    char wanted[SHA256_TEXT] = "";
-    snprintf(wanted, sizeof(wanted), "%s", sha256 ? sha256 : "");
+    snprintf(control.sha256, sizeof(control.sha256), "%s", sha256 ? sha256 : "");
     control.config = config;
     log_set_level((enum log_level)parcel_u32(&message));
     if (parcel_flag(&message))
         secret_hide_memory();
     int64_t memory_bytes = parcel_i64(&message);
-    if (!parcel_ends(&message))
-        give_up();
+    read_purpose(&message);
     log_set_sink(send_log);
     limit(memory_bytes);
     fence_up();
-    struct plugin *plugin = load(path, &file, *wanted ? wanted : NULL);
+    if (*control.sha256)
+        make_copy(path);
+    if (control.purpose == SERVE_IN_SANDBOX)
+        enter_sandbox(path, host);
+    struct plugin *plugin = load(path, &file);
     free(path);
     return plugin;
 }
@@ -353,6 +445,11 @@ int serve(void)
     control.is_serving = true;
     pthread_mutex_unlock(&control.lock);
     tell_face(plugin);
+    if (control.purpose == SERVE_CALLS) {
+        int code = zygote_serve(plugin, &control.calls, &control.in);
+        plugin_unref(plugin);
+        return code;
+    }
     while (message.type != PARCEL_CLOSE) {
         next_control(&message);
         if (message.type == PARCEL_LANE)

@@ -12,6 +12,14 @@
 
 #define SERVE_WORD "__plugin"
 #define SERVE_FD   3
+#define SERVE_COPY_FD 4 /* of the plugin, while it is loaded, where only known bytes may be */
+/* What it is for; in PARCEL_LOAD. */
+enum serve_for {
+    SERVE_PLUGIN,
+    SERVE_IN_SANDBOX, /* the same, in a sandbox from before the plugin is mapped */
+    SERVE_CALLS       /* one process for each call (zygote.h) */
+};
+
 #define SERVE_LOST 113 /* the exit code of a process that lost its connection to the host */
 
 /* Whether a command line is one of the host's own. */

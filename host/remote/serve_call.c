@@ -543,6 +543,8 @@ void serve_call(struct served_lane *lane, struct parcel *message)
     if (!parcel_ends(message) || index >= lane->plugin->tool_count)
         _exit(EXIT_FAILURE);
     call->tool = lane->plugin->tools[index];
+    if (call->tool->meta.flags & MORTISE_SANDBOX_REQUIRED && !serve_is_for_calls())
+        _exit(EXIT_FAILURE);
     call->deadline_ms = remaining_ms < 0 ? -1 : clock_ms() + remaining_ms;
     call->face = (mortise_call){
         .size = sizeof(call->face), .ops = &served_ops, .tool = call->tool->instance};

@@ -28,6 +28,13 @@ bool lane_ask(struct served_lane *lane, struct parcel *answer);
 /* The next message; the host's end ends this thread. */
 void lane_next(struct served_lane *lane, struct parcel *message);
 
+void lane_init(struct served_lane *lane, int fd, int cancel_fd, struct plugin *plugin);
+/* The first message of a call or a hook; false: the lane is not used any more. */
+bool lane_first(struct served_lane *lane, struct parcel *message);
+
+/* Whether this process is one for calls in sandboxes. */
+bool serve_is_for_calls(void);
+
 /* Runs what a PARCEL_CALL or a PARCEL_HOOK says, to its end. */
 void serve_call(struct served_lane *lane, struct parcel *message);
 void serve_hook(struct served_lane *lane, struct parcel *message);

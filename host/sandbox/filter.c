@@ -117,6 +117,9 @@ static void always(struct builder *builder)
     allow_values(builder, SCMP_SYS(ioctl), 1, device_controls, COUNT(device_controls));
     allow_values(builder, SCMP_SYS(prctl), 0, options, COUNT(options));
     allow_if(builder, SCMP_SYS(prlimit64), is(0, 0));
+    /* Further filters, which only take more away. */
+    allow_if_both(builder, SCMP_SYS(seccomp), is(0, SECCOMP_SET_MODE_FILTER),
+                  is(1, SECCOMP_FILTER_FLAG_TSYNC));
     for (size_t i = 0; i < COUNT(unknown); i++)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), unknown[i], 0, NULL);
     for (int call = FIRST_UNKNOWN; call < FIRST_UNKNOWN + UNKNOWN_COUNT; call++)
@@ -142,8 +145,13 @@ static void files(struct builder *builder, unsigned kind)
         allow_if(builder, opens[i].call, masked(opens[i].flags, O_ACCMODE, O_WRONLY));
         allow_if(builder, opens[i].call, masked(opens[i].flags, O_ACCMODE, O_RDWR));
     }
-    if (kind & FILTER_TRUNCATES)
+    /* The flags of openat2() are in memory, where no filter looks. */
+    if (kind & FILTER_TRUNCATES) {
         allow(builder, SCMP_SYS(truncate));
+        allow(builder, SCMP_SYS(openat2));
+    } else {
+        add(builder, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0, NULL);
+    }
     if (kind & FILTER_LINKS)
         allow_all(builder, links, COUNT(links));
     if (kind & FILTER_MODES)
@@ -172,6 +180,9 @@ static void processes(struct builder *builder, unsigned kind)
                                        CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     static const int forks[] = {SCMP_SYS(fork), SCMP_SYS(vfork)};
     if (kind & FILTER_FORK) {
+        /* Whoever starts processes looks after them, in life and death. */
+        allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_CHILD_SUBREAPER), is(1, 1));
+        allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_PDEATHSIG), is(1, SIGKILL));
         allow_if(builder, SCMP_SYS(clone), masked(0, namespaces | CLONE_PARENT | CLONE_PTRACE, 0));
         allow_all(builder, forks, COUNT(forks));
         allow_if_both(builder, SCMP_SYS(socketpair), is(0, AF_UNIX), masked(1, 0xf, SOCK_STREAM));

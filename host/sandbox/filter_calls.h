@@ -52,6 +52,6 @@
     FILTER_CALLS_OF_FIGURES(X)
 
 /* Newer than what libraries must do without. */
-#define FILTER_CALLS_UNKNOWN(X) X(clone3) X(openat2) X(futex_waitv) X(pidfd_open)
+#define FILTER_CALLS_UNKNOWN(X) X(clone3) X(futex_waitv) X(pidfd_open)
 
 #endif

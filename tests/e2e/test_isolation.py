@@ -36,8 +36,8 @@ class Case(e2e.Case):
                                         "intercept_tls_get_addr=0:detect_leaks=0",
                         "TSAN_OPTIONS": "handle_segv=0:handle_abort=0:report_bugs=0"}
 
-    def isolate(self, **more):
-        self.config(plugin_config={"crimes": {"isolation": "process", **more}})
+    def isolate(self, **limits):
+        self.config(plugin_config={"crimes": {"isolation": "process", "limits": limits}})
 
     def call(self, kind, id=None):
         return {"name": "crime", "arguments": {"kind": kind}, **({"id": id} if id else {})}
@@ -138,8 +138,12 @@ class Crimes(Case):
 
 class Limits(Case):
     def test_configuration_that_is_wrong(self):
-        for keys in ({"isolation": "box"}, {"isolation": True}, {"memory_mb": "much"},
-                     {"timeout_s": -1}):
+        for keys in ({"isolation": "box"}, {"isolation": True}, {"limits": 5},
+                     {"limits": {"memory_mb": "much"}}, {"limits": {"timeout_s": -1}},
+                     {"limits": {"time": 1}}, {"sandbox": True}, {"sandbox": {"paths": []}},
+                     {"sandbox": {"readable": "/"}}, {"sandbox": {"writable": ["here"]}},
+                     {"sandbox": {"network": 1}}, {"sandbox": {"files": 1.5}},
+                     {"sandbox": {"cpu_s": -1}}):
             with self.subTest(keys):
                 self.config(plugin_config={"crimes": keys})
                 done = self.mortise("-e", self.crimes, "--no-plugins", "tools")

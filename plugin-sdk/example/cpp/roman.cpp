@@ -52,16 +52,20 @@ const mortise_field fields[] = {
 
 const mortise_shape shape = {sizeof(mortise_shape), sizeof(RomanArgs), sizeof(mortise_field), 1, fields};
 
-const mortise_tool_meta meta = {sizeof(mortise_tool_meta),
-                                MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE,
-                                "roman",
-                                "Write a number in Roman numerals.",
-                                &shape,
-                                nullptr,
-                                nullptr,
-                                nullptr,
-                                "Roman numerals",
-                                nullptr};
+// Member by member: the interface's structs grow, and what is not named is absent.
+mortise_tool_meta make_meta()
+{
+    mortise_tool_meta made = mortise_tool_meta();
+    made.size = sizeof(made);
+    made.flags = MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE;
+    made.name = "roman";
+    made.description = "Write a number in Roman numerals.";
+    made.shape = &shape;
+    made.title = "Roman numerals";
+    return made;
+}
+
+const mortise_tool_meta meta = make_meta();
 
 // ---- the border ----
 
@@ -107,7 +111,11 @@ mortise_plugin *tool_definition(const mortise_host *host)
         host->refuse(host, "out of memory");
         return nullptr;
     }
-    plugin->tool = {sizeof(mortise_tool), 0, &meta, &plugin->scribe, nullptr, run};
+    plugin->tool = mortise_tool();
+    plugin->tool.size = sizeof(mortise_tool);
+    plugin->tool.meta = &meta;
+    plugin->tool.state = &plugin->scribe;
+    plugin->tool.run = run;
     plugin->tools[0] = &plugin->tool;
     plugin->face = {sizeof(mortise_plugin), 0, "roman", "1.0.0", plugin->tools, 1, nullptr, 0, close};
     return &plugin->face;

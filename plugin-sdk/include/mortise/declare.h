@@ -342,8 +342,11 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
     MORTISE__MUST(MORTISE__BEGINS(#words, "("), "'" #tool "' has its words without parentheses: "  \
         "(title(\"A title\"), …)")                                                                 \
     MORTISE__EACH_WORD(MORTISE__CHECK_WORD, tool, words)                                           \
-    MORTISE__MUST(((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0x666660) == 0,           \
+    MORTISE__MUST(((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0x6666666660) == 0,       \
         "'" #tool "' has a word twice")                                                            \
+    MORTISE__MUST(((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0xffff000000) == 0        \
+            || (MORTISE__NUMBER(tool_flags) & MORTISE_SANDBOX_REQUIRED),                           \
+        "'" #tool "' has a word about its sandbox: mark it MORTISE_SANDBOX_REQUIRED")              \
     MORTISE__MUST(sizeof(#tool) <= 65                                                              \
             || ((0 MORTISE__EACH_WORD(MORTISE__COUNT, tool, words)) & 0x1),                        \
         "'" #tool "' is a name of more than 64 characters")
@@ -357,7 +360,10 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
         takes,                                                                                     \
         MORTISE__EACH_WORD(MORTISE__SAY, tool, words)};                                            \
     static const mortise_tool tool##_tool = {                                                      \
-        .size = sizeof(mortise_tool), .meta = &tool##_meta, .run = tool##_run}
+        .size = sizeof(mortise_tool),                                                              \
+        .meta = &tool##_meta,                                                                      \
+        .run = tool##_run,                                                                         \
+        MORTISE__EACH_WORD(MORTISE__DO, tool, words)}
 #define MORTISE__NO_TEXT(...) ~, NULL
 
 /* ~, NAME, (VALUE…), and behind it what should not be there; MORTISE_TOOL has no words. */
@@ -367,18 +373,24 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__WORD_output_schema(...) ~, output_schema, (__VA_ARGS__),
 #define MORTISE__WORD_scopes(...)        ~, scopes, (__VA_ARGS__),
 #define MORTISE__WORD_examples(...)      ~, examples, (__VA_ARGS__),
+#define MORTISE__WORD_reads(...)         ~, reads, (__VA_ARGS__),
+#define MORTISE__WORD_runs(...)          ~, runs, (__VA_ARGS__),
+#define MORTISE__WORD_inside(...)        ~, inside, (__VA_ARGS__),
+#define MORTISE__WORD_prepare(...)       ~, prepare, (__VA_ARGS__),
 
 /* pass(NAME, tool, as it is written, what is behind it, (VALUE…)) for each */
 #define MORTISE__EACH_WORD(pass, tool, words)                                                      \
     MORTISE__EACH_WORD_1(pass, tool, MORTISE__SECOND(MORTISE__PAREN words, (, "", "", "", "")))
 #define MORTISE__EACH_WORD_1(pass, tool, words)                                                    \
-    MORTISE__WORDS(MORTISE__WORD, (pass, tool), MORTISE__BARE words)
+    MORTISE__WORDS_OF_TOOL(MORTISE__WORD, (pass, tool), MORTISE__BARE words)
 #define MORTISE__WORD(context, word)                                                               \
     MORTISE__WORD_1(MORTISE__BARE context, #word, MORTISE__WORD_##word, _unknown_word, (), , ~)
 #define MORTISE__WORD_1(...) MORTISE__WORD_2(__VA_ARGS__)
 #define MORTISE__WORD_2(pass, tool, word, a, name, values, rest, ...)                              \
     pass(name, tool, word, #rest, values)
-#define MORTISE__WORD_MANY(context)
+#define MORTISE__WORD_MANY(context) MORTISE__WORD_3(MORTISE__BARE context)
+#define MORTISE__WORD_3(...)        MORTISE__WORD_4(__VA_ARGS__)
+#define MORTISE__WORD_4(pass, tool) pass(_many_words, tool, "", "", ())
 
 #define MORTISE__COUNT__no_word
 #define MORTISE__COUNT_name          +0x11
@@ -386,7 +398,12 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__COUNT_output_schema +0x1000
 #define MORTISE__COUNT_scopes        +0x10000
 #define MORTISE__COUNT_examples      +0x100000
+#define MORTISE__COUNT_reads         +0x1000000
+#define MORTISE__COUNT_runs          +0x10000000
+#define MORTISE__COUNT_inside        +0x100000000
+#define MORTISE__COUNT_prepare       +0x1000000000
 #define MORTISE__COUNT__unknown_word
+#define MORTISE__COUNT__many_words   +0x10 + 0x10
 
 #define MORTISE__CHECK_WORD(name, tool, word, rest, values)                                        \
     MORTISE__MUST(sizeof(rest) == 1, "'" #tool "' lacks a comma before " rest)                     \
@@ -394,8 +411,10 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__CHECK__no_word(...)
 #define MORTISE__CHECK__unknown_word(tool, word, values)                                           \
     MORTISE__MUST(0, "'" #tool "' has an unknown word: " word " (there are name(\"NAME\"), "       \
-        "title(\"TITLE\"), output_schema(\"JSON\"), scopes(\"A\", \"B\") and "                     \
-        "examples(\"JSON\", \"JSON\"))")
+        "title(\"TITLE\"), output_schema(\"JSON\"), scopes(\"A\", \"B\"), "                         \
+        "examples(\"JSON\", \"JSON\"), reads(\"PATH\"), runs(\"PATH\"), inside(FLAGS) and "          \
+        "prepare(FUNCTION))")
+#define MORTISE__CHECK__many_words(...)
 #define MORTISE__CHECK_name(tool, word, values)                                                    \
     MORTISE__CHECK_title(tool, word, values)                                                       \
     MORTISE__MUST(sizeof(MORTISE__BARE values) <= 65, "'" #tool "' has " word ", a name of more "  \
@@ -406,6 +425,14 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__CHECK_output_schema MORTISE__CHECK_title
 #define MORTISE__CHECK_scopes        MORTISE__CHECK_title
 #define MORTISE__CHECK_examples      MORTISE__CHECK_title
+#define MORTISE__CHECK_reads         MORTISE__CHECK_title
+#define MORTISE__CHECK_runs          MORTISE__CHECK_title
+#define MORTISE__CHECK_inside(tool, word, values)                                                  \
+    MORTISE__MUST(((MORTISE__BARE values) & ~MORTISE__INSIDE) == 0, "'" #tool "' has " word          \
+        "; there are MORTISE_INSIDE_PROCESSES, MORTISE_INSIDE_LIBRARIES and MORTISE_INSIDE_JIT")
+#define MORTISE__INSIDE                                                                            \
+    (MORTISE_INSIDE_PROCESSES | MORTISE_INSIDE_LIBRARIES | MORTISE_INSIDE_JIT)
+#define MORTISE__CHECK_prepare(...)
 
 /* What the model calls it: the last of `1 ? "NAME" : "tool"`. */
 #define MORTISE__NAME(name, tool, word, rest, values) MORTISE__NAME_##name(values)
@@ -415,7 +442,12 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__NAME_output_schema(values)
 #define MORTISE__NAME_scopes(values)
 #define MORTISE__NAME_examples(values)
+#define MORTISE__NAME_reads(values)
+#define MORTISE__NAME_runs(values)
+#define MORTISE__NAME_inside(values)
+#define MORTISE__NAME_prepare(values)
 #define MORTISE__NAME__unknown_word(values)
+#define MORTISE__NAME__many_words(values)
 
 #define MORTISE__SAY(name, tool, word, rest, values) MORTISE__SAY_##name(values)
 #define MORTISE__SAY__no_word(values)
@@ -426,7 +458,29 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
     .scopes = (const char *const[]){"" MORTISE__BARE values, NULL},
 #define MORTISE__SAY_examples(values)                                                              \
     .examples = (const char *const[]){"" MORTISE__BARE values, NULL},
+#define MORTISE__SAY_reads(values)                                                                 \
+    .inside_reads = (const char *const[]){"" MORTISE__BARE values, NULL},
+#define MORTISE__SAY_runs(values)                                                                  \
+    .inside_runs = (const char *const[]){"" MORTISE__BARE values, NULL},
+#define MORTISE__SAY_inside(values) .inside = MORTISE__BARE values,
+#define MORTISE__SAY_prepare(values)
 #define MORTISE__SAY__unknown_word(values)
+#define MORTISE__SAY__many_words(values)
+
+/* What goes into the tool itself. */
+#define MORTISE__DO(name, tool, word, rest, values) MORTISE__DO_##name(values)
+#define MORTISE__DO__no_word(values)
+#define MORTISE__DO_name(values)
+#define MORTISE__DO_title(values)
+#define MORTISE__DO_output_schema(values)
+#define MORTISE__DO_scopes(values)
+#define MORTISE__DO_examples(values)
+#define MORTISE__DO_reads(values)
+#define MORTISE__DO_runs(values)
+#define MORTISE__DO_inside(values)
+#define MORTISE__DO_prepare(values) .prepare = MORTISE__BARE values,
+#define MORTISE__DO__unknown_word(values)
+#define MORTISE__DO__many_words(values)
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
@@ -445,6 +499,16 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__WORDS_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15,      \
                             _16, e, ...)                                                           \
     e
+/* The same for up to 10. */
+#define MORTISE__WORDS_OF_TOOL(m, c, ...)                                                          \
+    MORTISE__WORDS_PICK_10(__VA_ARGS__, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY,         \
+        MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W_MANY, MORTISE__W10, MORTISE__W9, MORTISE__W8, \
+        MORTISE__W7, MORTISE__W6, MORTISE__W5, MORTISE__W4, MORTISE__W3, MORTISE__W2,              \
+        MORTISE__W1, MORTISE__W0, MORTISE__W0, MORTISE__W0, MORTISE__W0, ~)                        \
+    (m, c, __VA_ARGS__)
+#define MORTISE__WORDS_PICK_10(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15,   \
+                               _16, _17, _18, _19, _20, e, ...)                                    \
+    e
 #define MORTISE__W_MANY(m, c, ...)   m##_MANY(c)
 #define MORTISE__W0(m, c, ...)
 #define MORTISE__W1(m, c, word, ...) m(c, word)
@@ -453,6 +517,10 @@ _Static_assert(MORTISE_REQUIRED == 0x1 && MORTISE_HAS_MIN == 0x2 && MORTISE_HAS_
 #define MORTISE__W4(m, c, word, ...) m(c, word) MORTISE__W3(m, c, __VA_ARGS__)
 #define MORTISE__W5(m, c, word, ...) m(c, word) MORTISE__W4(m, c, __VA_ARGS__)
 #define MORTISE__W6(m, c, word, ...) m(c, word) MORTISE__W5(m, c, __VA_ARGS__)
+#define MORTISE__W7(m, c, word, ...) m(c, word) MORTISE__W6(m, c, __VA_ARGS__)
+#define MORTISE__W8(m, c, word, ...) m(c, word) MORTISE__W7(m, c, __VA_ARGS__)
+#define MORTISE__W9(m, c, word, ...) m(c, word) MORTISE__W8(m, c, __VA_ARGS__)
+#define MORTISE__W10(m, c, word, ...) m(c, word) MORTISE__W9(m, c, __VA_ARGS__)
 
 /* Each: m(c, x) for up to 32 x; m##_MANY for more. */
 #define MORTISE__EACH(m, c, ...)                                                                   \

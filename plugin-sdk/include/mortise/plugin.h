@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 #define MORTISE_ABI_MAJOR 1u          /* another one: an old plugin cannot be loaded */
-#define MORTISE_ABI_MINOR 0u          /* grows with every addition */
+#define MORTISE_ABI_MINOR 1u          /* grows with every addition */
 #define MORTISE_MAGIC     0x54524f4du /* "MORT" */
 
 /* For the two symbols that a plugin exports. */
@@ -176,10 +176,25 @@ enum {
     MORTISE_CONCURRENCY_SAFE = 1u << 1, /* may run beside other calls, its own included */
     MORTISE_LONG_RUNNING     = 1u << 2, /* answers at once and works on in the background */
     MORTISE_SERIAL           = 1u << 3, /* never entered twice at the same time */
-    MORTISE_SANDBOX_REQUIRED = 1u << 4, /* a host without a sandbox does not run it */
+    MORTISE_SANDBOX_REQUIRED = 1u << 4, /* runs in a sandbox, or not at all (see below) */
     MORTISE_DESTRUCTIVE      = 1u << 5, /* may delete or overwrite */
     MORTISE_IDEMPOTENT       = 1u << 6, /* a second call with the same arguments changes nothing more */
     MORTISE_OPEN_WORLD       = 1u << 7  /* reaches beyond this machine */
+};
+
+/*
+ * A tool that is marked MORTISE_SANDBOX_REQUIRED runs each call in a process of its own, which is
+ * copied from one where the plugin was loaded and prepare() was called, and ends with the call.
+ * Inside there is no network, no file but an empty folder that is the current one, HOME and TMPDIR
+ * and goes with the call, no variable of the host's environment and no secret; time, memory, output
+ * and disk are limited, and what a call leaves in memory is gone.  What a tool needs beyond that it
+ * says here; whatever is no software of the system, only the operator can grant.
+ */
+enum {
+    MORTISE_INSIDE_PROCESSES = 1u << 0, /* starts processes, at most until mortise/sandbox.h's
+                                         * mortise_no_more_processes() */
+    MORTISE_INSIDE_LIBRARIES = 1u << 1, /* loads libraries that it may read */
+    MORTISE_INSIDE_JIT       = 1u << 2  /* makes machine code while it runs */
 };
 
 /* What is known of a tool before it runs. */
@@ -195,10 +210,18 @@ typedef struct mortise_tool_meta {
     const char *title;         /* a name for people, or NULL */
     const char *const *examples; /* arguments as JSON objects, which the model is shown;
                                   * NULL-terminated, or NULL */
+    /* Since 1.1, of a tool that is marked MORTISE_SANDBOX_REQUIRED.  Software of the system: files and
+     * folders below /usr, /bin, /sbin and /lib*, /etc/ssl/certs and the like; what is not there is
+     * passed over.  NULL-terminated, or NULL. */
+    const char *const *inside_reads;
+    const char *const *inside_runs; /* programs, with their libraries; they are also read */
+    uint32_t inside;                /* MORTISE_INSIDE_PROCESSES | … */
+    uint32_t reserved;
 } mortise_tool_meta;
 
 typedef struct mortise_call mortise_call;
 typedef struct mortise_tool mortise_tool;
+typedef struct mortise_host mortise_host;
 
 /* Meta plus instance. */
 struct mortise_tool {
@@ -214,6 +237,12 @@ struct mortise_tool {
      * finish() will come, from any thread, perhaps before run() returned; or a failure,
      * after fail() if there is something to say.  [call] */
     mortise_status (*run)(const mortise_tool *self, mortise_call *call, const void *args);
+
+    /* Since 1.1, of a tool that is marked MORTISE_SANDBOX_REQUIRED, or NULL: does once what each call
+     * would have to do, such as loading an interpreter, in the process that calls are copied from
+     * and before the first of them.  No thread that it starts may be left.  Anything but MORTISE_OK,
+     * after refuse() of `host` if there is something to say, is the failure of all calls.  [load] */
+    mortise_status (*prepare)(const mortise_tool *self, const mortise_host *host);
 };
 
 /* ---- one call, as its tool sees it ----------------------------------------------------- */
@@ -534,13 +563,13 @@ enum {
     MORTISE_LOG_DEBUG   = 3
 };
 
-typedef struct mortise_host mortise_host;
 /* The host, as a plugin sees it. */
 struct mortise_host {
     uint32_t size;
     uint16_t abi_major, abi_minor;
 
-    /* Keeps a copy of the reason why tool_definition() is about to return NULL.  [load] */
+    /* Keeps a copy of the reason why tool_definition() is about to return NULL, or prepare() to
+     * fail.  [load] */
     void (*refuse)(const mortise_host *host, const char *reason);
 
     /* One line for the operator; `level` is MORTISE_LOG_ERROR, ….  [thread-safe] */

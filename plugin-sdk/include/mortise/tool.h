@@ -76,6 +76,16 @@
  *     output_schema("JSON")   the JSON Schema of the result
  *     scopes("A", "B", …)     what the caller must hold
  *     examples("JSON", …)     arguments as the model should write them
+ *
+ * and for a tool that is marked MORTISE_SANDBOX_REQUIRED, of what plugin.h says there,
+ *
+ *     reads("PATH", …)        files and folders of the system that it reads inside
+ *     runs("PATH", …)         programs and their libraries that it runs inside
+ *     inside(FLAGS)           MORTISE_INSIDE_PROCESSES | …
+ *     prepare(FUNCTION)       what is done once for all calls; FUNCTION stands before the declaration:
+ *                             static mortise_status FUNCTION(const mortise_tool *self,
+ *                                                            const mortise_host *host)
+ *                             and fails after mortise_refuse(host, "…")
  */
 #define MORTISE_TOOL_WITH(tool, words, tool_flags, text, ...)                                      \
     MORTISE__CHECK_TOOL(tool, words, tool_flags, text)                                             \
@@ -324,7 +334,8 @@ MORTISE__OURS void mortise_runs_release(mortise_runs *runs);
 
 /* ---- with the host: open(), and wherever the plugin keeps the host's pointer --------------- */
 
-/* Keeps the reason; returns NULL, for `return mortise_refuse(host, "…")` in open().  [load] */
+/* Keeps the reason, in open() and in a tool's prepare(); returns NULL, for
+ * `return mortise_refuse(host, "…")` in open().  [load] */
 MORTISE__OURS void *mortise_refuse(const mortise_host *host, const char *format, ...)
     MORTISE__PRINTF(2, 3);
 /* One line for the operator; `level` is MORTISE_LOG_ERROR, ….  [thread-safe] */

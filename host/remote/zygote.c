@@ -1,0 +1,397 @@
+#include "remote/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "plugin/host_api.h"
+#include "remote/confined.h"
+#include "remote/rules.h"
+#include "remote/scratch.h"
+#include "remote/serve_private.h"
+#include "sandbox/watch.h"
+
+#define CALLS_MAX 256 /* at once */
+
+/* A tool, as far as its calls have something in common. */
+struct prepared {
+    bool is_done;
+    bool is_refused; /* there is no sandbox; else it is its prepare() that failed */
+    char failure[300]; /* of all its calls; "" */
+    struct rules rules;
+};
+
+struct running {
+    pid_t pid;
+    int end_fd;
+    char *folder;
+    struct sandbox_watch *watch;
+    const struct sandbox_limits *limits;
+    bool is_unwanted; /* the host has closed its end */
+};
+
+static struct {
+    struct plugin *plugin;
+    const struct zygote_setup *setup;
+    struct prepared *prepared; /* one for each tool */
+    struct running calls[CALLS_MAX];
+    size_t count;
+    int nowhere; /* /dev/null */
+} zygote;
+
+/* ---- telling ---- */
+
+static void tell(int end_fd, enum confined_end end, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void tell(int end_fd, enum confined_end end, const char *format, ...)
+{
+    struct confined_report report = {.end = end};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(report.words, sizeof(report.words), format, args);
+    va_end(args);
+    ssize_t sent = send(end_fd, &report, sizeof(report), MSG_NOSIGNAL);
+    (void)sent; /* nobody listens any more, if not */
+    close(end_fd);
+}
+
+/* ---- preparing a tool, once ---- */
+
+/* The plugin's own code: when the host ends meanwhile, so does this process, and when it hangs the
+ * host ends it. */
+static bool run_prepare(const struct tool *tool, char *failure, size_t size)
+{
+    const mortise_tool *instance = tool->instance;
+    struct host_api *api = tool->plugin->api;
+    if (!MORTISE_HAS(instance, mortise_tool, prepare) || !instance->prepare)
+        return true;
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    mortise_status status = instance->prepare(instance, host_api_face(api));
+    prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+    const char *reason = host_api_refusal(api);
+    if (status != MORTISE_OK)
+        snprintf(failure, size, "its prepare() has failed%s%.200s", reason ? ": " : "",
+                 reason ? reason : " and gave no reason");
+    else if (unshare(CLONE_THREAD) != 0) /* changes nothing for one thread */
+        snprintf(failure, size, "its prepare() has left a thread, and a process with threads "
+                                "cannot be copied");
+    return !*failure;
+}
+
+static void make_rules(struct prepared *prepared, const struct tool *tool)
+{
+    const struct zygote_setup *setup = zygote.setup;
+    struct error error = ERROR_INIT;
+    if (!rules_for_call(&prepared->rules, setup->grants, tool, &error)) {
+        snprintf(prepared->failure, sizeof(prepared->failure), "%.290s", error.message);
+        return;
+    }
+    prepared->rules.rules.limits.memory_bytes = (uint64_t)setup->memory_bytes;
+    prepared->rules.rules.limits.wall_ms = setup->timeout_ms;
+}
+
+static struct prepared *prepare(uint32_t index)
+{
+    const struct tool *tool = zygote.plugin->tools[index];
+    struct prepared *prepared = &zygote.prepared[index];
+    if (prepared->is_done)
+        return prepared;
+    prepared->is_done = true;
+    if (run_prepare(tool, prepared->failure, sizeof(prepared->failure)))
+        make_rules(prepared, tool);
+    return prepared;
+}
+
+/* ---- in the process of a call ---- */
+
+static struct served_lane *call_lane;
+
+static void log_over_lane(enum log_level level, const char *line)
+{
+    struct text message = TEXT_INIT;
+    parcel_begin(&message, PARCEL_LOG);
+    parcel_put_u32(&message, (uint32_t)level);
+    parcel_put_string(&message, line);
+    pthread_mutex_lock(&call_lane->lock);
+    parcel_send(call_lane->fd, &message, -1);
+    pthread_mutex_unlock(&call_lane->lock);
+    text_release(&message);
+}
+
+static void set_environment(const char *folder)
+{
+    clearenv();
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+    setenv("LANG", "C.UTF-8", 1);
+    setenv("HOME", folder, 1);
+    setenv("TMPDIR", folder, 1);
+}
+
+/* The lane and its cancel_fd become 3 and 4, what is below leads nowhere. */
+static bool arrange_descriptors(struct served_lane *lane)
+{
+    int fd = fcntl(lane->fd, F_DUPFD, 10), cancel_fd = fcntl(lane->cancel_fd, F_DUPFD, 10);
+    for (int i = 0; i < 3; i++)
+        if (dup2(zygote.nowhere, i) != i)
+            return false;
+    lane->fd = 3;
+    lane->cancel_fd = 4;
+    return fd >= 0 && cancel_fd >= 0 && dup2(fd, 3) == 3 && dup2(cancel_fd, 4) == 4;
+}
+
+static void refuse(struct served_lane *lane, const char *what)
+{
+    struct text message = TEXT_INIT;
+    char reason[200];
+    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(errno));
+    parcel_begin(&message, PARCEL_REFUSED);
+    parcel_put_string(&message, reason);
+    parcel_send(lane->fd, &message, -1);
+    _exit(EXIT_FAILURE);
+}
+
+static void run_call(struct served_lane *lane, const struct sandbox *sandbox, pid_t parent,
+                     const char *folder) __attribute__((noreturn));
+
+static void run_call(struct served_lane *lane, const struct sandbox *sandbox, pid_t parent,
+                     const char *folder)
+{
+    struct parcel message;
+    call_lane = lane;
+    log_set_sink(log_over_lane);
+    set_environment(folder);
+    if (!arrange_descriptors(lane) || chdir(folder) != 0)
+        refuse(lane, "its process cannot be set up");
+    enum sandbox_layer layer = sandbox_enter(sandbox, parent);
+    if (layer != SANDBOX_NO_LAYER)
+        refuse(lane, sandbox_layer_name(layer));
+    if (!lane_first(lane, &message) || message.type != PARCEL_CALL)
+        _exit(EXIT_FAILURE);
+    serve_call(lane, &message);
+    _exit(EXIT_SUCCESS);
+}
+
+/* ---- beginning a call ---- */
+
+/* A lane that is used once, by a process with one thread. */
+static struct served_lane *new_lane(int fd, int cancel_fd)
+{
+    static struct served_lane lane;
+    lane_init(&lane, fd, cancel_fd, zygote.plugin);
+    return &lane;
+}
+
+/* The rules of its tool, with its own folder. */
+static struct sandbox *make_sandbox(const struct sandbox_rules *common, const char *folder,
+                                    struct error *error)
+{
+    enum { MOST = 64 };
+    const char *writable[MOST + 2] = {folder};
+    struct sandbox_rules rules = *common;
+    for (size_t i = 0; i < MOST && common->writable[i]; i++)
+        writable[1 + i] = common->writable[i];
+    rules.writable = writable;
+    return sandbox_prepare(&rules, error);
+}
+
+static bool watch(struct running *call, const struct sandbox_rules *common, struct error *error)
+{
+    const char *const writable[] = {call->folder, NULL};
+    struct sandbox_rules rules = *common;
+    rules.writable = writable;
+    call->watch = sandbox_watch_new(&rules, call->pid, error);
+    call->limits = &common->limits;
+    return call->watch;
+}
+
+/* False with *error: nothing runs. */
+static bool fork_call(struct running *call, const struct sandbox_rules *rules,
+                      struct served_lane *lane, enum confined_end *end, struct error *error)
+{
+    *end = CONFINED_FAILED;
+    call->folder = scratch_new_in(zygote.setup->scratch, error);
+    if (!call->folder)
+        return false;
+    struct sandbox *sandbox = make_sandbox(rules, call->folder, error);
+    if (!sandbox) {
+        *end = CONFINED_REFUSED;
+        return false;
+    }
+    pid_t parent = getpid();
+    call->pid = fork();
+    if (call->pid == 0)
+        run_call(lane, sandbox, parent, call->folder);
+    sandbox_free(sandbox);
+    if (call->pid < 0)
+        return error_set(error, ERROR_PLUGIN, "no process can be made for it: %s",
+                         strerror(errno));
+    if (watch(call, rules, error))
+        return true;
+    waitpid(call->pid, NULL, 0);
+    *end = CONFINED_REFUSED;
+    return false;
+}
+
+static void drop_folder(struct running *call)
+{
+    if (call->folder && !scratch_remove(call->folder))
+        log_warning("the folder '%s' of a call cannot be removed: %s", call->folder,
+                    strerror(errno));
+    free(call->folder);
+}
+
+static void begin(uint32_t index, struct served_lane *lane, int end_fd)
+{
+    struct running call = {.end_fd = end_fd};
+    struct error error = ERROR_INIT;
+    enum confined_end end = CONFINED_FAILED;
+    const struct prepared *prepared = prepare(index);
+    if (prepared->failure[0])
+        error_set(&error, ERROR_PLUGIN, "%s", prepared->failure);
+    else if (zygote.count == CALLS_MAX)
+        error_set(&error, ERROR_PLUGIN, "%d calls run at once already", CALLS_MAX);
+    else if (fork_call(&call, &prepared->rules.rules, lane, &end, &error)) {
+        zygote.calls[zygote.count++] = call;
+        return;
+    }
+    drop_folder(&call);
+    tell(end_fd, end, "%s", error.message);
+}
+
+static void hear_fork(struct parcel *message, struct parcel_in *control)
+{
+    uint32_t index = parcel_u32(message);
+    if (!parcel_ends(message) || control->fd_count < 3 || index >= zygote.plugin->tool_count)
+        _exit(SERVE_LOST);
+    int fd = control->fds[0], cancel_fd = control->fds[1], end_fd = control->fds[2];
+    control->fd_count -= 3;
+    memmove(control->fds, control->fds + 3, control->fd_count * sizeof(int));
+    begin(index, new_lane(fd, cancel_fd), end_fd);
+    close(fd);
+    close(cancel_fd);
+}
+
+/* ---- ending one ---- */
+
+static void tell_end(const struct running *call, const struct sandbox_end *end)
+{
+    struct text words = TEXT_INIT;
+    int status = end->status;
+    sandbox_limit_describe(end->limit, call->limits, &words);
+    if (end->limit)
+        tell(call->end_fd,
+             end->limit == SANDBOX_LIMIT_WALL || end->limit == SANDBOX_LIMIT_CPU ? CONFINED_TIME
+                                                                                : CONFINED_LIMIT,
+             "reached %s", text_cstr(&words));
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && call->is_unwanted)
+        tell(call->end_fd, CONFINED_KILLED, "was killed");
+    else if (WIFSIGNALED(status))
+        tell(call->end_fd, CONFINED_ENDED, "was killed by signal %d (%s)", WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+    else
+        tell(call->end_fd, CONFINED_ENDED, "ended its process with exit code %d",
+             WEXITSTATUS(status));
+    text_release(&words);
+}
+
+static void finish(struct running *call)
+{
+    struct sandbox_end end = {0};
+    sandbox_watch_reap(call->watch, &end);
+    sandbox_watch_free(call->watch);
+    drop_folder(call);
+    tell_end(call, &end);
+    *call = zygote.calls[--zygote.count];
+}
+
+static void hear_host(struct running *call)
+{
+    char word;
+    ssize_t got = recv(call->end_fd, &word, 1, MSG_DONTWAIT);
+    if (got == 1 && word == CONFINED_TOO_MUCH) {
+        sandbox_watch_output(call->watch, SIZE_MAX / 2);
+    } else if (got >= 0 || errno != EAGAIN) {
+        call->is_unwanted = true;
+        sandbox_watch_kill(call->watch);
+    }
+}
+
+static void finish_all(void)
+{
+    for (size_t i = 0; i < zygote.count; i++)
+        sandbox_watch_kill(zygote.calls[i].watch);
+    while (zygote.count)
+        finish(&zygote.calls[0]);
+}
+
+/* ---- serving ---- */
+
+/* False: the host wants no more, or is gone. */
+static bool hear_control(struct parcel_in *control)
+{
+    struct parcel message;
+    enum parcel_next next = PARCEL_NONE;
+    bool there = parcel_read(SERVE_FD, control, 0) > 0;
+    while (there && (next = parcel_next(control, &message)) == PARCEL_NEXT)
+        if (message.type == PARCEL_FORK)
+            hear_fork(&message, control);
+        else
+            there = false;
+    return there && next != PARCEL_WRONG;
+}
+
+static void look_at_calls(const struct pollfd *fds)
+{
+    for (size_t i = zygote.count; i-- > 0;) { /* the last one takes the place of one that ends */
+        struct running *call = &zygote.calls[i];
+        if (fds[2 * i + 1].revents && !call->is_unwanted)
+            hear_host(call);
+        if (fds[2 * i].revents && !sandbox_watch_step(call->watch))
+            finish(call);
+    }
+}
+
+static void serve_until_closed(struct parcel_in *control)
+{
+    static struct pollfd fds[1 + 2 * CALLS_MAX];
+    for (;;) {
+        size_t count = zygote.count;
+        fds[0] = (struct pollfd){SERVE_FD, POLLIN, 0};
+        for (size_t i = 0; i < count; i++) {
+            const struct running *call = &zygote.calls[i];
+            fds[1 + 2 * i] = (struct pollfd){sandbox_watch_fd(call->watch), POLLIN, 0};
+            fds[2 + 2 * i] = (struct pollfd){call->is_unwanted ? -1 : call->end_fd, POLLIN, 0};
+        }
+        if (poll(fds, 1 + 2 * count, -1) < 0)
+            continue;
+        look_at_calls(fds + 1);
+        if (fds[0].revents && !hear_control(control))
+            return;
+    }
+}
+
+int zygote_serve(struct plugin *plugin, const struct zygote_setup *setup, struct parcel_in *control)
+{
+    zygote.plugin = plugin;
+    zygote.setup = setup;
+    zygote.prepared = calloc(plugin->tool_count, sizeof(*zygote.prepared));
+    zygote.nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (!zygote.prepared || zygote.nowhere < 0)
+        return EXIT_FAILURE;
+    prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0); /* the socket tells, and there is something to remove */
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    serve_until_closed(control);
+    finish_all();
+    return EXIT_SUCCESS;
+}
