@@ -214,7 +214,7 @@ class Pinned(Case):
             done = self.finish(process)
             came.append(done.out)
             if done.code != 0:
-                self.assertRegex(done.err, CHANGED)
+                self.assertIn("changed", done.err, done)
             shutil.copyfile(good, good + ".new")
             os.rename(good + ".new", self.path)
         self.assertLessEqual(set(came), {"version 1\n", ""}, came)
@@ -356,6 +356,57 @@ class Reload(Case):
         self.put(2)
         chat.wait(f"{self.path}: it changed since it was trusted on ")
         self.asked(chat, "version 1")
+        chat.say("/quit")
+        self.assertEqual(chat.end(), 0, chat.text)
+
+
+class Apart(Case):
+    """In other processes, which map the same bytes or none."""
+
+    def test_in_a_sandbox(self):
+        """Where no file can be made in memory, and little be written."""
+        self.config(plugin_config={"version": {"isolation": "sandbox", "sandbox": {"disk_mb": 1}}})
+        self.put(1)
+        self.trust(self.path)
+        free = self.mortise("--no-plugins", "-P", self.plugins, "tools", "call", "version")
+        if free.code != 0:
+            self.skipTest(f"no sandbox here: {free.err}")
+        self.assertEqual(self.check(self.call(), 0).out, "version 1\n")
+        self.change_a_byte(self.path)
+        self.assertRegex(self.check(self.call(), 2).err, CHANGED)
+
+    def confined(self):
+        built = os.path.join(os.path.dirname(e2e.options.fixtures), "confined", "confined.so")
+        path = os.path.join(self.plugins, "confined.so")
+        shutil.copyfile(built, path)
+        os.chmod(path, 0o644)
+        call = ("--no-plugins", "-P", self.plugins, "tools", "call", "report_progress")
+        free = self.mortise(*call)
+        if free.code != 0:
+            self.skipTest(f"no sandbox here: {free.err}")
+        self.trust(path)
+        return path, free.out
+
+    def test_calls_in_sandboxes_of_their_own(self):
+        path, told = self.confined()
+        done = self.check(self.run_pinned("tools", "call", "report_progress"), 0)
+        self.assertEqual(done.out, told)
+        self.change_a_byte(path)
+        self.assertRegex(self.check(self.run_pinned("tools", "call", "report_progress"), 2).err,
+                         CHANGED)
+
+    def test_a_file_that_changes_before_its_process_starts(self):
+        """Which is with the first call, long after the file was looked at."""
+        path, _ = self.confined()
+        model = self.script({"calls": [{"name": "report_progress"}]}, {"text": "done"})
+        chat = Terminal(self, "--no-plugins", "-P", self.plugins, "--trust", "pinned", "-m", model,
+                        columns=240)
+        chat.prompt()
+        self.change_a_byte(path)
+        chat.say("go")
+        chat.wait("its file changed after it was looked at")
+        chat.wait("done")
+        chat.prompt()
         chat.say("/quit")
         self.assertEqual(chat.end(), 0, chat.text)
 
