@@ -117,6 +117,17 @@ static void show_account(struct app *app, const struct registry *registry,
     account_table_show(&table, &app->out);
 }
 
+/* What is granted, where the configuration says so. */
+static void show_scopes(struct app *app, const struct plugin *plugin)
+{
+    if (!plugin->scopes)
+        return;
+    output_own(&app->out, "scopes  ");
+    for (size_t i = 0; plugin->scopes[i]; i++)
+        output_printf(&app->out, " %s", plugin->scopes[i]);
+    output_own(&app->out, plugin->scopes[0] ? "\n" : " none\n");
+}
+
 static void show_plugin(struct app *app, const struct registry *registry,
                         const struct plugin *plugin)
 {
@@ -129,8 +140,7 @@ static void show_plugin(struct app *app, const struct registry *registry,
     const struct trust_view view = trust_view(app, plugin);
     if (view.word)
         output_printf(&app->out, "trust    %s, SHA-256 %s\n", view.words, view.sha256);
-    for (size_t i = 0; plugin->scopes && plugin->scopes[i]; i++)
-        output_printf(&app->out, "scope    %s\n", plugin->scopes[i]);
+    show_scopes(app, plugin);
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
         if (tool->plugin == plugin) {
             output_printf(&app->out, "tool     %s: ", tool->name);

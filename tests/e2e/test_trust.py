@@ -435,7 +435,12 @@ class Scopes(e2e.Case):
         self.check(self.guarded("vault:read"), 0)
         self.check_denied(self.guarded("mail"), "the caller lacks the scopes vault:read")
         self.check_denied(self.guarded(), "the caller lacks the scopes vault:read")
+        show = ("-P", e2e.options.fixtures, "plugins", "show", "e2e_tools")
+        self.assertIn("\nscopes   vault:read\n", self.mortise(*show).out)
+        self.grant("e2e_tools", [])
+        self.assertIn("\nscopes   none\n", self.mortise(*show).out)
         self.grant("another", [])
+        self.assertNotIn("scopes ", self.mortise(*show).out)
         self.check(self.guarded("vault:read"), 0)
 
     def test_what_tools_and_hooks_are_told(self):
