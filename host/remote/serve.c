@@ -424,7 +424,9 @@ static struct plugin *begin(void)
     int64_t memory_bytes = parcel_i64(&message);
     read_purpose(&message);
     log_set_sink(send_log);
-    limit(memory_bytes);
+    /* Engines reserve far more than they use; the calls are watched, and what they fork from starts
+     * nothing by itself. */
+    limit(control.purpose == SERVE_CALLS ? 0 : memory_bytes);
     fence_up();
     if (*control.sha256)
         make_copy(path);
