@@ -2,10 +2,33 @@
 
 #include <mortise/json.h>
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* What the interpreters keep to the end of the process. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libpython3\nleak:libcrypto\nleak:libjavascriptcoregtk\n";
+}
+
+/* Zeroed memory that lives for ever, and is not lost. */
+static void *kept_memory(size_t size)
+{
+    static struct kept {
+        struct kept *next;
+        max_align_t memory[];
+    } *newest;
+    struct kept *kept = calloc(1, sizeof(*kept) + size);
+    if (!kept)
+        abort();
+    kept->next = newest;
+    newest = kept;
+    return kept->memory;
+}
 
 static int64_t now_ms(void)
 {
@@ -23,13 +46,15 @@ static const char *join(const mortise_test_result *result, const char *stream, s
         if (result->progress[i].stream && strcmp(result->progress[i].stream, stream) == 0)
             fwrite(result->progress[i].text, 1, result->progress[i].length, all);
     fclose(all);
-    return text;
+    char *kept = memcpy(kept_memory(*length + 1), text, *length);
+    free(text);
+    return kept;
 }
 
 const struct answer *child_run(mortise_test *test, const mortise_tool *tool, const void *args,
                                int64_t most_ms)
 {
-    struct answer *answer = calloc(1, sizeof(*answer));
+    struct answer *answer = kept_memory(sizeof(*answer));
     int64_t begin = now_ms();
     mortise_test_patience(test, most_ms);
     const mortise_test_result *result = mortise_test_run(test, tool, args);
@@ -52,7 +77,9 @@ const char *answer_member(const struct answer *answer, const char *name)
     if (!answer->is_ok && (json = strrchr(json, '\n')))
         json++;
     while (json && mortise_json_next_member(json, &value, found, sizeof(found)) == MORTISE_OK)
-        if (strcmp(found, name) == 0)
-            return strndup(value, mortise_json_length(value));
+        if (strcmp(found, name) == 0) {
+            size_t length = mortise_json_length(value);
+            return memcpy(kept_memory(length + 1), value, length);
+        }
     return "";
 }

@@ -54,7 +54,7 @@ static void test_output(mortise_test *test)
     }
     const struct answer *slow = run(test, "python", "import time\nprint('a')\nprint('b')\ntime.sleep(1)\nprint('c')");
     mortise_test_same(slow->shown[0], "a\nb\nc\n");
-    mortise_test_true(slow->chunks == 3); /* b came after a moment, and not with c */
+    mortise_test_true(slow->chunks >= 3); /* b came after a moment, and not with c */
     const struct answer *both = run(test, "javascript", "console.log('1'); console.error('2'); console.log('3')");
     mortise_test_same(both->shown[0], "1\n3\n");
     mortise_test_same(both->shown[1], "2\n");
