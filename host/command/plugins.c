@@ -1,9 +1,11 @@
+#include <errno.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "base/log.h"
 #include "command/account.h"
 #include "command/command.h"
+#include "command/tool_view.h"
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
 
@@ -48,6 +50,7 @@ static void list_loaded_json(struct app *app, const struct registry *registry,
     json_put_string(&line, "version", plugin->version);
     json_put_string(&line, "path", plugin->path);
     json_put_boolean(&line, "loaded", true);
+    json_put_string(&line, "isolation", tool_view_place(plugin));
     json_put_integer(&line, "tools", (int64_t)plugin->tool_count);
     json_put_integer(&line, "hooks", (int64_t)plugin->hook_count);
     const struct trust_view view = trust_view(app, plugin);
@@ -133,10 +136,15 @@ static void show_plugin(struct app *app, const struct registry *registry,
 {
     const struct tool *tool;
     const struct hook *hook;
+    struct text runs = TEXT_INIT;
     output_printf(&app->out, "%s%s%s\nfile     ", plugin->name, plugin->version ? " " : "",
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
-    output_own(&app->out, "\n");
+    tool_view_plugin_runs(&runs, plugin);
+    if (runs.failed)
+        output_fail(&app->out, ENOMEM);
+    output_printf(&app->out, "\nruns     %s\n", text_cstr(&runs));
+    text_release(&runs);
     const struct trust_view view = trust_view(app, plugin);
     if (view.word)
         output_printf(&app->out, "trust    %s, SHA-256 %s\n", view.words, view.sha256);

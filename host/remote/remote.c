@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "remote/serve.h"
 
 #define LOAD_MS       30000 /* what a factory may take */
 #define CLOSE_MS      2000  /* what close() may take */
@@ -20,6 +19,13 @@
 #define SLICE_MS      20
 
 /* ---- loading in the process ---- */
+
+static enum serve_for purpose_of(const struct remote *remote)
+{
+    return remote->confines                ? SERVE_CALLS
+           : remote->isolation.is_sandbox ? SERVE_IN_SANDBOX
+                                          : SERVE_PLUGIN;
+}
 
 static bool send_load(const struct remote *remote, struct child *child, struct error *error)
 {
@@ -34,9 +40,7 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
     parcel_put_u32(&message, (uint32_t)log_level());
     parcel_put_u32(&message, secret_memory_is_hidden());
     parcel_put_i64(&message, remote->isolation.memory_bytes);
-    parcel_put_u32(&message, remote->confines                ? SERVE_CALLS
-                             : remote->isolation.is_sandbox ? SERVE_IN_SANDBOX
-                                                            : SERVE_PLUGIN);
+    parcel_put_u32(&message, purpose_of(remote));
     parcel_put_string(&message, remote->isolation.grants);
     parcel_put_i64(&message, remote->isolation.call_memory_bytes);
     parcel_put_i64(&message, remote->isolation.call_timeout_ms);
@@ -108,7 +112,7 @@ static struct child *start(struct remote *remote, struct error *error)
 {
     struct parcel message = {0};
     struct child *child = child_start(remote->path, remote->api, remote->isolation.memory_bytes,
-                                      remote->confines, error);
+                                      purpose_of(remote), error);
     bool ok = child && send_load(remote, child, error) && hear_first(child, &message, error) &&
               (message.type == PARCEL_FACE ? hear_face(remote, &message, error)
                                          : hear_refusal(&message, error));

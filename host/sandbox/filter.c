@@ -214,6 +214,12 @@ static void processes(struct builder *builder, unsigned kind)
                                        CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     static const int forks[] = {SCMP_SYS(fork), SCMP_SYS(vfork)};
     if (kind & FILTER_FORK) {
+        /* Only the effective one, as posix_spawn() does: done, and nothing is done, for it is what it
+         * would be; in a namespace the user's own number is no number. */
+        const condition effective[] = {masked(0, UINT32_MAX, UINT32_MAX),
+                                       masked(2, UINT32_MAX, UINT32_MAX)};
+        add(builder, SCMP_ACT_ERRNO(0), SCMP_SYS(setresuid), 2, effective);
+        add(builder, SCMP_ACT_ERRNO(0), SCMP_SYS(setresgid), 2, effective);
         /* Whoever starts processes looks after them, in life and death. */
         allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_CHILD_SUBREAPER), is(1, 1));
         allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_PDEATHSIG), is(1, SIGKILL));
@@ -243,10 +249,9 @@ static void signals(struct builder *builder, unsigned kind)
 /* No unix sockets: services of the machine listen there.  What is inherited may be used. */
 static void network(struct builder *builder, unsigned kind)
 {
-    static const int calls[] = {SCMP_SYS(connect),  SCMP_SYS(bind),        SCMP_SYS(listen),
-                                SCMP_SYS(accept),   SCMP_SYS(accept4),     SCMP_SYS(getsockname),
-                                SCMP_SYS(sendto),   SCMP_SYS(getpeername), SCMP_SYS(setsockopt),
-                                SCMP_SYS(sendmmsg), SCMP_SYS(recvmmsg)};
+    static const int calls[] = {SCMP_SYS(connect), SCMP_SYS(bind),     SCMP_SYS(listen),
+                                SCMP_SYS(accept),  SCMP_SYS(accept4),  SCMP_SYS(sendto),
+                                SCMP_SYS(setsockopt), SCMP_SYS(sendmmsg), SCMP_SYS(recvmmsg)};
     static const int domains[] = {AF_INET, AF_INET6};
     static const struct {
         int type, protocol;

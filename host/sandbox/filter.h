@@ -1,8 +1,8 @@
 /*
  * filter - which system calls a process may make: a seccomp filter, made once for each kind.
  *
- * A list of what is allowed; everything else fails with EPERM, or with ENOSYS where libraries then
- * take an older way.  Calls that are told from each other by their arguments are allowed for some.
+ * A list of what is allowed; everything else fails with EPERM, or with ENOSYS or ENOTSUP where
+ * libraries and programs then go another way.  Calls that are told from each other by their arguments are allowed for some.
  * Calls of another architecture's numbers end the process.
  */
 #ifndef SANDBOX_FILTER_H

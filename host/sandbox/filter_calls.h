@@ -25,7 +25,8 @@
                     X(pselect6) X(epoll_create) X(epoll_create1) X(epoll_ctl) X(epoll_wait)        \
                         X(epoll_pwait) X(epoll_pwait2) X(eventfd) X(eventfd2) X(signalfd4)         \
                             X(timerfd_create) X(timerfd_settime) X(timerfd_gettime) X(shutdown)    \
-                                X(getsockopt) X(recvfrom) X(recvmsg) X(sendmsg)
+                                X(getsockopt) X(recvfrom) X(recvmsg) X(sendmsg)    \
+                                    X(getsockname) X(getpeername)
 
 #define FILTER_CALLS_OF_FILES(X)                                                                   \
     X(creat)                                                                                       \
