@@ -128,6 +128,7 @@ static void check_plugins(struct doctor *doctor)
 {
     struct error error;
     doctor->app->keeps_refusals = true;
+    doctor_trust(doctor);
     struct registry *registry = app_load(doctor->app, &error);
     if (registry)
         tell_plugins(doctor, registry);

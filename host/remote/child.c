@@ -16,6 +16,7 @@
 #include <mortise/services.h>
 
 #include "base/log.h"
+#include "remote/guard.h"
 #include "remote/keeper.h"
 #include "remote/lane.h"
 #include "remote/scratch.h"
@@ -23,6 +24,7 @@
 
 #define PRINTED_MAX ((size_t)1 << 20) /* of one process */
 #define LINE_MAX_   ((size_t)2000)
+#define GUARD_MS    3000 /* what a guard may take to end all */
 #define ANSWER_MS   5000 /* a process that does not take an answer for so long hangs */
 
 #ifndef P_PIDFD
@@ -91,11 +93,11 @@ void child_watch(struct child *child)
 
 /* ---- the end ---- */
 
-/* Its process cannot be another one by now: it is not reaped. */
-static void kill_group_locked(const struct child *child)
+/* The guard ends all that came of the plugin (guard.h).  It cannot be another process by now: it is
+ * not reaped. */
+static void end_locked(const struct child *child)
 {
-    syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
-    kill(-child->pid, SIGKILL);
+    syscall(SYS_pidfd_send_signal, child->pidfd, GUARD_END, NULL, 0);
 }
 
 void child_kill(struct child *child, const char *format, ...)
@@ -107,7 +109,7 @@ void child_kill(struct child *child, const char *format, ...)
         if (!child->why[0])
             vsnprintf(child->why, sizeof(child->why), format, args);
         va_end(args);
-        kill_group_locked(child);
+        end_locked(child);
     }
     pthread_mutex_unlock(&child->lock);
 }
@@ -137,10 +139,13 @@ static void describe_locked(struct child *child, const siginfo_t *info)
 void child_reap(struct child *child)
 {
     siginfo_t info = {0};
-    child_ends(child, -1);
+    if (!child_ends(child, GUARD_MS)) { /* a plugin has stopped its guard */
+        kill(-child->pid, SIGKILL);
+        child_ends(child, -1);
+    }
     pthread_mutex_lock(&child->lock);
     if (!child->is_reaped) {
-        kill(-child->pid, SIGKILL); /* what it started and left */
+        kill(-child->pid, SIGKILL); /* if the guard itself was killed */
         if (waitid((idtype_t)P_PIDFD, (id_t)child->pidfd, &info, WEXITED) != 0)
             info.si_code = 0; /* a plugin in this process was faster */
         describe_locked(child, &info);
@@ -243,19 +248,38 @@ bool child_take_output(struct child *child)
 
 /* ---- what it takes ---- */
 
+/* False: there is none. */
+static bool read_proc(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, size - 1) : -1;
+    close_fd(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+static int64_t resident_bytes(pid_t pid)
+{
+    char path[64], text[128];
+    unsigned long size, resident;
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    if (!read_proc(path, text, sizeof(text)) ||
+        sscanf(text, "%lu %lu", &size, &resident) != 2)
+        return 0;
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+/* Of the plugin's process, and of what has left it: all are the guard's. */
 void child_check_memory(struct child *child)
 {
-    char path[64], text[128] = "";
-    unsigned long size, resident, shared;
-    if (!child->memory_bytes)
+    char path[64], text[1024], *at = text, *end;
+    int64_t bytes = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)child->pid, (int)child->pid);
+    if (!child->memory_bytes || !read_proc(path, text, sizeof(text)))
         return;
-    snprintf(path, sizeof(path), "/proc/%d/statm", (int)child->pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-    close_fd(fd);
-    if (got <= 0 || sscanf(text, "%lu %lu %lu", &size, &resident, &shared) != 3)
-        return;
-    if ((int64_t)resident * sysconf(_SC_PAGESIZE) > child->memory_bytes)
+    for (long pid; (pid = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
+        bytes += resident_bytes((pid_t)pid);
+    if (bytes > child->memory_bytes)
         child_kill(child, "used more than %lld MiB of memory",
                    (long long)(child->memory_bytes >> 20));
 }

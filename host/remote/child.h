@@ -5,7 +5,8 @@
  * host's memory, and costs the same however large the host is.  All are started by one thread, the
  * keeper, which lives as long as the host: a process dies with the thread that made it.  The keeper
  * also hands on what a process logs and prints, gives it its secrets, looks at its memory, and
- * notices when it ends.  A process leads a session of its own and is ended with all its group.
+ * notices when it ends.  What is started is the guard of the plugin's process (guard.h), in a session
+ * of its own: it ends with it and as it, and nothing that came of it is left.
  *
  * Reference counted and thread-safe.
  */
@@ -20,18 +21,22 @@
 #include "plugin/host_api.h"
 #include "remote/parcel.h"
 
+/* Between sockets that are closed and a process that is over, on a machine that is busy. */
+#define CHILD_DYING_MS 3000
+
 struct lane;
 
 struct child {
     atomic_uint refs;
     atomic_bool is_over; /* its end was noticed */
-    pid_t pid;
+    pid_t pid;   /* the guard's */
     int pidfd;   /* readable when it is over */
     int control; /* messages beside its calls */
     int output;  /* what it prints; the keeper's */
     int64_t memory_bytes; /* more is too much; 0: no limit */
     char *scratch; /* the folder of the folders of its calls, which goes with it; or NULL */
     struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */
+    int64_t closed_ms;      /* when the other end of that was closed; 0; the keeper's */
 
     pthread_mutex_t lock; /* for everything below, and for writing to `control` */
     struct host_api *api; /* NULL: the plugin is gone */
@@ -53,7 +58,7 @@ void child_unref(struct child *child); /* NULL is fine; the last one ends it */
 
 /* Ends it, if it is not over; `why` ("took longer than 5 s") is kept of the first who does. */
 void child_kill(struct child *child, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Waits until it is over, and what its group left is too. */
+/* Waits until it is over, which it is already or has to be. */
 void child_reap(struct child *child);
 /* Whether it ends within that time. */
 bool child_ends(const struct child *child, int timeout_ms);

@@ -34,7 +34,8 @@ bool remote_confine(struct plugin *plugin, struct error *error)
                          "the one that its \"isolation\" in the configuration wants: let that be "
                          "\"process\"");
     struct remote *remote =
-        remote_new(isolation, plugin->path, &plugin->file, plugin->api, error);
+        remote_new(isolation, plugin->path, &plugin->file,
+                   *plugin->sha256 ? plugin->sha256 : NULL, plugin->api, error);
     if (!remote)
         return false;
     remote->confines = plugin;

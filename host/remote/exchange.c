@@ -1,21 +1,19 @@
 #include "remote/exchange.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "remote/confined.h"
 #include "remote/request.h"
 
-#define SLICE_MS   50   /* how often a waiting call looks whether it shall stop */
 #define GRACE_MS   1500 /* D16: less than the grace of a batch, so that no call is left behind */
 #define SEND_MS    30000
 #define PREPARE_MS 30000
-#define DYING_MS   500  /* between a socket that is closed and a process that is over */
 
 static bool is_stopped(void *context)
 {
@@ -36,11 +34,14 @@ bool exchange_lost(struct exchange *exchange)
     char death[256];
     if (exchange->lane->end_fd >= 0)
         return confined_lost(exchange);
-    if (!child_ends(exchange->child, DYING_MS))
+    if (!child_ends(exchange->child, CHILD_DYING_MS))
         child_kill(exchange->child, "closed its connection");
     remote_lost(exchange->remote, exchange->child, death, sizeof(death));
     snprintf(exchange->failure, sizeof(exchange->failure), "plugin '%s' %s during %s",
              exchange->remote->face.name, death, exchange->subject);
+    if (exchange->kill_ms && clock_ms() >= exchange->kill_ms)
+        log_warning("plugin '%s': %s did not stop within %d ms and its process was ended",
+                    exchange->remote->face.name, exchange->subject, GRACE_MS);
     if (exchange->kill_ms)
         return exchange_fail(exchange, MORTISE_ABORTED, "plugin.stopped");
     bool late = exchange->until_ms >= 0 && clock_ms() >= exchange->until_ms;
@@ -124,20 +125,18 @@ static void look_at_clock(struct exchange *exchange)
                    (long long)confined_or_own_timeout(exchange->remote));
 }
 
-/* False: the process is over, or has closed the lane. */
+/* False: the process is over, or has closed the lane.  One that is over may have left its end of the
+ * lane to another that it started: then nothing comes, and nothing says so. */
 static bool read_more(struct exchange *exchange)
 {
     struct lane *lane = exchange->lane;
-    struct pollfd fds[2] = {{lane->fd, POLLIN, 0}, {exchange->child->pidfd, POLLIN, 0}};
     look_at_clock(exchange);
     if (lane->end_fd >= 0)
         return confined_read(exchange);
-    if (poll(fds, 2, SLICE_MS) <= 0)
-        return true;
-    if (!fds[0].revents) /* over, and all that it sent was read */
-        return !fds[1].revents;
-    ssize_t got = parcel_read(lane->fd, &lane->in, MSG_DONTWAIT);
-    return got > 0 || (got < 0 && errno == EAGAIN);
+    ssize_t got = parcel_read_soon(lane->fd, &lane->in);
+    if (got < 0 && errno == EMSGSIZE)
+        stop(exchange, "sent a message that is wrong");
+    return got > 0 || (got < 0 && errno == EAGAIN && !child_ends(exchange->child, 0));
 }
 
 bool exchange_next(struct exchange *exchange, struct parcel *message)

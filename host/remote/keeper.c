@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "remote/serve.h"
 
-#define MEMORY_LOOK_MS 20
+#define LOOK_MS 20 /* how often it looks at memory, and for an end that is near */
 
 extern char **environ;
 
@@ -144,7 +145,14 @@ static void hear(struct child *child)
         good = child_hear(child, &message);
     if (next == PARCEL_WRONG || (got > 0 && !good))
         child_kill(child, "sent a message that is wrong");
-    else if (!good && !child_ends(child, 200))
+    else if (!good)
+        child->closed_ms = clock_ms();
+}
+
+/* One that is about to be over closes everything, too. */
+static void look_at_closed(struct child *child)
+{
+    if (child->closed_ms && clock_ms() >= child->closed_ms + CHILD_DYING_MS)
         child_kill(child, "closed its connection");
 }
 
@@ -157,6 +165,7 @@ static void look_at(struct child *child, const struct pollfd fds[3])
     if (fds[1].revents && !fds[2].revents)
         hear(child);
     if (!fds[2].revents) {
+        look_at_closed(child);
         child_check_memory(child);
         return;
     }
@@ -184,10 +193,10 @@ static size_t gather(struct child ***children, struct pollfd **fds, int *patienc
     for (size_t i = 0; i < count; i++) {
         struct child *child = list[i] = keeper.children.items[i];
         all[1 + 3 * i] = (struct pollfd){child->output, POLLIN, 0};
-        all[2 + 3 * i] = (struct pollfd){child->control, POLLIN, 0};
+        all[2 + 3 * i] = (struct pollfd){child->closed_ms ? -1 : child->control, POLLIN, 0};
         all[3 + 3 * i] = (struct pollfd){child->pidfd, POLLIN, 0};
-        if (child->memory_bytes)
-            *patience_ms = MEMORY_LOOK_MS;
+        if (child->memory_bytes || child->closed_ms)
+            *patience_ms = LOOK_MS;
     }
     pthread_mutex_unlock(&keeper.lock);
     return count;

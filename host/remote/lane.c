@@ -30,12 +30,14 @@ static bool connect_lane(struct child *child, struct lane *lane, struct error *e
 {
     int sockets[2];
     struct text message = TEXT_INIT;
+    const struct timeval slice = {.tv_usec = LANE_SLICE_MS * 1000};
     lane->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (lane->cancel_fd < 0 ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
         return error_set(error, ERROR_PLUGIN, "its process cannot be reached: %s",
                          strerror(errno));
     lane->fd = sockets[0];
+    setsockopt(lane->fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice));
     const int fds[] = {sockets[1], lane->cancel_fd};
     parcel_begin(&message, PARCEL_LANE);
     pthread_mutex_lock(&child->lock);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -10,8 +12,10 @@
 #define HEADER      (2 * sizeof(uint32_t))
 #define NONE        UINT32_MAX          /* the length of bytes that are not there */
 #define READ_MOST   ((size_t)256 << 10) /* a length that is claimed is no reason for memory */
-#define READ_LEAST  ((size_t)8 << 10)
+#define PIECE_MAX   ((size_t)64 << 10)  /* what is sent, and can be read, in one go */
 #define KEEP_BUFFER ((size_t)1 << 20)
+#define SOON_NS     50000
+#define VAIN_MAX    6 /* then it looks every 64th time */
 
 /* ---- writing ---- */
 
@@ -84,23 +88,29 @@ static bool wait_for_room(int fd, int64_t until_ms)
     return poll(&room, 1, (int)left_ms) >= 0 || errno == EINTR;
 }
 
-static void attach_fds(struct msghdr *header, void *control, const int *fds, size_t count)
-{
-    header->msg_control = control;
-    header->msg_controllen = CMSG_SPACE(count * sizeof(int));
-    struct cmsghdr *rights = CMSG_FIRSTHDR(header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(count * sizeof(int));
-    memcpy(CMSG_DATA(rights), fds, count * sizeof(int));
-}
-
-bool parcel_send_fds(int fd, struct text *message, const int *fds, size_t count, int timeout_ms)
+/* As send(); the descriptors go with it. */
+static ssize_t send_with(int fd, const void *data, size_t length, const int *fds, size_t count,
+                         int flags)
 {
     union {
         struct cmsghdr header; /* for its alignment */
         char bytes[CMSG_SPACE(PARCEL_FDS_MAX * sizeof(int))];
     } control = {0};
+    struct iovec bytes = {(void *)(uintptr_t)data, length};
+    struct msghdr header = {.msg_iov = &bytes,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(rights), fds, count * sizeof(int));
+    return sendmsg(fd, &header, flags);
+}
+
+bool parcel_send_fds(int fd, struct text *message, const int *fds, size_t count, int timeout_ms)
+{
     if (message->failed || message->length > PARCEL_MESSAGE_MAX) {
         errno = message->failed ? ENOMEM : EMSGSIZE;
         return false;
@@ -108,12 +118,12 @@ bool parcel_send_fds(int fd, struct text *message, const int *fds, size_t count,
     uint32_t length = (uint32_t)(message->length - HEADER);
     memcpy(message->data, &length, sizeof(length));
     int64_t until_ms = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
+    int flags = MSG_NOSIGNAL | (timeout_ms < 0 ? 0 : MSG_DONTWAIT);
     for (size_t done = 0; done < message->length;) {
-        struct iovec bytes = {message->data + done, message->length - done};
-        struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
-        if (count && !done)
-            attach_fds(&header, &control, fds, count);
-        ssize_t sent = sendmsg(fd, &header, MSG_NOSIGNAL | (timeout_ms < 0 ? 0 : MSG_DONTWAIT));
+        const char *data = message->data + done;
+        size_t left = message->length - done, piece = left < PIECE_MAX ? left : PIECE_MAX;
+        ssize_t sent = count && !done ? send_with(fd, data, piece, fds, count, flags)
+                                      : send(fd, data, piece, flags);
         if (sent > 0)
             done += (size_t)sent;
         else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(fd, until_ms)))
@@ -184,7 +194,7 @@ static ssize_t receive(int fd, struct parcel_in *in, size_t wanted, int flags)
                             .msg_control = &control,
                             .msg_controllen = sizeof(control)};
     if (!in->takes_fds)
-        return recv(fd, bytes.iov_base, wanted, flags);
+        return recv(fd, bytes.iov_base, wanted, flags | MSG_TRUNC);
     ssize_t got = recvmsg(fd, &header, flags | MSG_CMSG_CLOEXEC);
     if (got > 0)
         keep_fds(in, &header);
@@ -193,7 +203,7 @@ static ssize_t receive(int fd, struct parcel_in *in, size_t wanted, int flags)
 
 ssize_t parcel_read(int fd, struct parcel_in *in, int flags)
 {
-    size_t length, wanted = READ_LEAST;
+    size_t length, wanted = PIECE_MAX;
     drop_taken(in);
     if (next_length(in, &length) && HEADER + length > in->buffer.length + wanted) {
         wanted = HEADER + length - in->buffer.length;
@@ -207,9 +217,45 @@ ssize_t parcel_read(int fd, struct parcel_in *in, int flags)
     do {
         got = receive(fd, in, wanted, flags);
     } while (got < 0 && errno == EINTR);
+    if (got > (ssize_t)wanted) { /* of a packet, the rest is lost */
+        errno = EMSGSIZE;
+        return -1;
+    }
     if (got > 0)
         in->buffer.length += (size_t)got;
     return got;
+}
+
+/* With one processor the other end runs only while this one sleeps. */
+static bool has_processors(void)
+{
+    static atomic_int known; /* 0: not yet */
+    int count = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!count) {
+        cpu_set_t set;
+        count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return count > 1;
+}
+
+ssize_t parcel_read_soon(int fd, struct parcel_in *in)
+{
+    if (in->skip || !has_processors()) {
+        in->skip -= in->skip > 0;
+        return parcel_read(fd, in, 0);
+    }
+    int64_t until_ns = clock_ns() + SOON_NS;
+    do {
+        ssize_t got = parcel_read(fd, in, MSG_DONTWAIT);
+        if (got >= 0 || errno != EAGAIN) {
+            in->vain = 0;
+            return got;
+        }
+    } while (clock_ns() < until_ns);
+    in->vain += in->vain < VAIN_MAX;
+    in->skip = (1U << in->vain) - 1;
+    return parcel_read(fd, in, 0);
 }
 
 enum parcel_next parcel_next(struct parcel_in *in, struct parcel *message)

@@ -2,7 +2,8 @@
  * parcel - messages between the host and a plugin in a process of its own.
  *
  * A message is a type and fields in a fixed order, in the machine's own byte order: both ends are
- * the same binary.  It goes over a stream socket with its length in front.
+ * the same binary.  It goes over a socket with its length in front: over a stream, or in packets, of
+ * which a long message takes several.
  *
  *     struct text out = TEXT_INIT;
  *     parcel_begin(&out, PARCEL_CALL);
@@ -102,11 +103,16 @@ struct parcel_in {
     bool takes_fds; /* else descriptors that are sent never become this process's */
     int fds[PARCEL_FDS_MAX];
     size_t fd_count;
+    unsigned vain, skip; /* how often parcel_read_soon() looked in vain, and shall not look */
 };
 void parcel_in_release(struct parcel_in *in);
 
-/* Reads once; flags as for recv().  As recv(): 0 is the end, -1 with errno a failure. */
+/* Reads once; flags as for recv().  As recv(): 0 is the end, -1 with errno a failure (EMSGSIZE: a
+ * packet that parcel_send() never sends). */
 ssize_t parcel_read(int fd, struct parcel_in *in, int flags);
+/* Reads once, and waits for it: for some 50 us without sleeping, because to be woken costs more than
+ * a short call takes.  Where that was in vain, the next times it sleeps at once. */
+ssize_t parcel_read_soon(int fd, struct parcel_in *in);
 
 struct parcel {
     enum parcel_type type;

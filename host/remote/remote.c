@@ -30,6 +30,7 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
     parcel_put_string(&message, remote->path);
     parcel_put_string(&message, host->config(host));
     parcel_put_bytes(&message, &remote->file, sizeof(remote->file));
+    parcel_put_string(&message, remote->sha256);
     parcel_put_u32(&message, (uint32_t)log_level());
     parcel_put_u32(&message, secret_memory_is_hidden());
     parcel_put_i64(&message, remote->isolation.memory_bytes);
@@ -47,7 +48,7 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
 
 static bool lost_while_loading(struct child *child, struct error *error)
 {
-    if (!child_ends(child, 200))
+    if (!child_ends(child, CHILD_DYING_MS))
         child_kill(child, "closed its connection");
     child_reap(child);
     return error_set(error, ERROR_PLUGIN, "its process %s while it was loaded", child->death);
@@ -260,7 +261,8 @@ static void close_remote(mortise_plugin *face)
 }
 
 struct remote *remote_new(const struct isolation *isolation, const char *path,
-                          const struct file_id *id, struct host_api *api, struct error *error)
+                          const struct file_id *id, const char *sha256, struct host_api *api,
+                          struct error *error)
 {
     struct remote *remote = calloc(1, sizeof(*remote));
     if (!remote) {
@@ -275,10 +277,12 @@ struct remote *remote_new(const struct isolation *isolation, const char *path,
     remote->file = *id;
     remote->api = api;
     remote->path = arena_copy(&remote->memory, path, strlen(path));
+    remote->sha256 = sha256 ? arena_copy(&remote->memory, sha256, strlen(sha256)) : NULL;
     if (isolation->grants)
         remote->isolation.grants =
             arena_copy(&remote->memory, isolation->grants, strlen(isolation->grants));
-    if (remote->path && (!isolation->grants || remote->isolation.grants))
+    if (remote->path && (!isolation->grants || remote->isolation.grants) &&
+        (!sha256 || remote->sha256))
         return remote;
     free_remote(remote);
     error_memory(error);
@@ -286,10 +290,10 @@ struct remote *remote_new(const struct isolation *isolation, const char *path,
 }
 
 mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, struct host_api *api,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error)
 {
-    struct remote *remote = remote_new(isolation, path, id, api, error);
+    struct remote *remote = remote_new(isolation, path, id, sha256, api, error);
     if (remote && (remote->child = start(remote, error))) {
         *is_set_aside = &remote->is_set_aside;
         return &remote->face;

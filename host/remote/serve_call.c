@@ -1,76 +1,33 @@
 /*
- * One call of a tool in its own process: the mortise_call that the plugin sees there.
+ * One call of a tool in its own process, from its arguments to its end.
  *
  * What it says of its result is kept until it ends and sent with the end; everything else goes to
  * the host at once.  A call that answers later may still be named by its plugin when it is over,
  * so the last of these are kept for a while.
  */
-#include <poll.h>
-#include <stdalign.h>
+#include "remote/serve_call.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "remote/serve_private.h"
 #include "schema/decode.h"
 
-#define STORAGE      1024
-#define CHUNK_MAX    ((size_t)16384) /* the host cuts at the half of it */
-#define REPLY_MAX    (PARCEL_MESSAGE_MAX - ((size_t)1 << 20))
-#define LOOK_NS      1000000 /* how often cancelled() really looks */
+#define REPLY_MAX (PARCEL_MESSAGE_MAX - ((size_t)1 << 20))
 
-struct answer {
-    char *key, *value; /* the value may be NULL */
-    struct answer *next;
-};
+static const mortise_call_ops served_ops;
 
-struct served_call {
-    mortise_call face; /* first: the plugin has its address */
-    atomic_uint refs;
-    struct served_lane *lane;
-    const struct tool *tool;
-    uint64_t number;
-    int64_t deadline_ms; /* -1: none */
-    atomic_bool is_stopped;
-    atomic_int_least64_t looked_ns;
-
-    pthread_mutex_t lock; /* recursive, taken after the lane's */
-    pthread_cond_t changed;
-    bool is_open; /* the tool may have its say */
-    bool is_late; /* run() returned MORTISE_PENDING */
-    bool is_finished;
-    mortise_status status;
-    struct arena memory;
-    struct answer *answers;
-
-    struct text reply;
-    uint32_t type;
-    bool has_replied;
-    struct text message, component, code;
-    bool has_failed, has_component, has_code;
-    mortise_category category;
-    int64_t retry_after_ms;
-
-    void (*on_cancel)(void *data);
-    void *on_cancel_data;
-    bool is_watched, is_calling_back;
-    pthread_t caller;
-    int over_fd; /* readable once it is over, for the thread that waits; -1 */
-    alignas(max_align_t) char storage[STORAGE];
-};
-
-static struct served_call *call_of(mortise_call *face)
+struct served_call *served_call_of(mortise_call *face)
 {
-    return (struct served_call *)face;
+    return face && face->ops == &served_ops ? (struct served_call *)face : NULL;
 }
 
 /* ---- life ---- */
 
-static void unref(struct served_call *call)
+void served_call_unref(struct served_call *call)
 {
     if (!call || atomic_fetch_sub(&call->refs, 1) != 1)
         return;
@@ -90,22 +47,14 @@ static void keep_for_a_while(struct served_call *call)
 {
     static _Atomic(struct served_call *) kept[64];
     static atomic_uint next;
-    unref(atomic_exchange(&kept[atomic_fetch_add(&next, 1) % 64], call));
-}
-
-static bool is_open(struct served_call *call)
-{
-    pthread_mutex_lock(&call->lock);
-    bool open = call->is_open;
-    pthread_mutex_unlock(&call->lock);
-    return open;
+    served_call_unref(atomic_exchange(&kept[atomic_fetch_add(&next, 1) % 64], call));
 }
 
 /* ---- the result ---- */
 
 static mortise_status op_reply(mortise_call *face, uint32_t type, const char *text, size_t length)
 {
-    struct served_call *call = call_of(face);
+    struct served_call *call = served_call_of(face);
     if (type > MORTISE_JSON_RESULT || (!text && length) || length > REPLY_MAX)
         return MORTISE_INVALID;
     mortise_status status = MORTISE_INVALID;
@@ -131,7 +80,7 @@ static bool copy_text(struct text *out, const char *text)
 
 static mortise_status op_fail(mortise_call *face, const mortise_error *error)
 {
-    struct served_call *call = call_of(face);
+    struct served_call *call = served_call_of(face);
     if (!error || !MORTISE_HAS(error, mortise_error, message_length))
         return MORTISE_FAILED;
     size_t length = error->message_length < REPLY_MAX / 2 ? error->message_length : REPLY_MAX / 2;
@@ -151,279 +100,13 @@ static mortise_status op_fail(mortise_call *face, const mortise_error *error)
     return MORTISE_FAILED;
 }
 
-/* ---- asking the host ---- */
-
-static const mortise_call_ops served_ops;
-
-/* The lane comes before the call: whoever asks has it until the answer is there. */
-struct served_lane *served_call_lock(mortise_call *face)
-{
-    if (!face || face->ops != &served_ops)
-        return NULL;
-    struct served_call *call = call_of(face);
-    if (!is_open(call)) /* its lane may be gone */
-        return NULL;
-    struct served_lane *lane = call->lane;
-    pthread_mutex_lock(&lane->lock);
-    if (is_open(call))
-        return lane;
-    pthread_mutex_unlock(&lane->lock);
-    return NULL;
-}
-
-void served_call_unlock(mortise_call *face)
-{
-    pthread_mutex_unlock(&call_of(face)->lane->lock);
-}
-
-void *served_call_alloc(mortise_call *face, size_t bytes)
-{
-    struct served_call *call = call_of(face);
-    pthread_mutex_lock(&call->lock);
-    void *memory = call->is_open ? arena_alloc(&call->memory, bytes) : NULL;
-    pthread_mutex_unlock(&call->lock);
-    return memory;
-}
-
-void served_call_forget_error(mortise_call *face)
-{
-    struct served_call *call = call_of(face);
-    pthread_mutex_lock(&call->lock);
-    call->has_failed = false;
-    pthread_mutex_unlock(&call->lock);
-}
-
-static mortise_status op_attach(mortise_call *face, const mortise_attachment *attachment)
-{
-    struct parcel answer;
-    mortise_status status = MORTISE_INVALID;
-    if (!attachment || !MORTISE_HAS(attachment, mortise_attachment, uri))
-        return MORTISE_INVALID;
-    struct served_lane *lane = served_call_lock(face);
-    if (!lane)
-        return MORTISE_INVALID;
-    parcel_begin(&lane->out, PARCEL_ATTACH);
-    parcel_put_string(&lane->out, attachment->mime_type);
-    parcel_put_string(&lane->out, attachment->name);
-    parcel_put_bytes(&lane->out, attachment->data, attachment->length);
-    parcel_put_string(&lane->out, attachment->uri);
-    if (lane_ask(lane, &answer))
-        status = (mortise_status)parcel_u32(&answer);
-    served_call_unlock(face);
-    return status;
-}
-
-static void op_emit(mortise_call *face, const char *stream, const char *text, size_t length)
-{
-    struct served_lane *lane = text && length ? served_call_lock(face) : NULL;
-    if (!lane)
-        return;
-    parcel_begin(&lane->out, PARCEL_EMIT);
-    parcel_put_string(&lane->out, stream);
-    parcel_put_bytes(&lane->out, text, length < CHUNK_MAX ? length : CHUNK_MAX);
-    lane_send(lane);
-    served_call_unlock(face);
-}
-
-static void op_progress(mortise_call *face, double done, double total, const char *message)
-{
-    struct served_lane *lane = served_call_lock(face);
-    if (!lane)
-        return;
-    parcel_begin(&lane->out, PARCEL_PROGRESS);
-    parcel_put_double(&lane->out, done);
-    parcel_put_double(&lane->out, total);
-    size_t length = message ? strlen(message) : 0;
-    parcel_put_bytes(&lane->out, message, length < CHUNK_MAX ? length : CHUNK_MAX);
-    lane_send(lane);
-    served_call_unlock(face);
-}
-
-static const char *ask_context(struct served_call *call, struct served_lane *lane, const char *key)
-{
-    struct parcel answer;
-    struct answer *kept = arena_alloc(&call->memory, sizeof(*kept));
-    parcel_begin(&lane->out, PARCEL_CONTEXT);
-    parcel_put_string(&lane->out, key);
-    if (!kept || !lane_ask(lane, &answer))
-        return NULL;
-    parcel_u32(&answer);
-    const char *value = parcel_string(&answer);
-    kept->key = arena_copy(&call->memory, key, strlen(key));
-    kept->value = value ? arena_copy(&call->memory, value, strlen(value)) : NULL;
-    if (!kept->key)
-        return NULL;
-    kept->next = call->answers;
-    call->answers = kept;
-    return kept->value;
-}
-
-static const char *op_context(mortise_call *face, const char *key)
-{
-    struct served_call *call = call_of(face);
-    struct served_lane *lane = key ? served_call_lock(face) : NULL;
-    if (!lane)
-        return NULL;
-    pthread_mutex_lock(&call->lock);
-    struct answer *answer = call->answers;
-    while (answer && strcmp(answer->key, key) != 0)
-        answer = answer->next;
-    const char *value = answer ? answer->value : ask_context(call, lane, key);
-    pthread_mutex_unlock(&call->lock);
-    served_call_unlock(face);
-    return value;
-}
-
-/* ---- cancel and time ---- */
-
-static bool is_readable(int fd)
-{
-    struct pollfd poll_fd = {fd, POLLIN, 0};
-    return poll(&poll_fd, 1, 0) > 0;
-}
-
-static bool op_cancelled(mortise_call *face)
-{
-    struct served_call *call = call_of(face);
-    if (atomic_load_explicit(&call->is_stopped, memory_order_relaxed))
-        return true;
-    int64_t now_ns = clock_ns();
-    if (now_ns - atomic_load_explicit(&call->looked_ns, memory_order_relaxed) < LOOK_NS)
-        return false;
-    atomic_store_explicit(&call->looked_ns, now_ns, memory_order_relaxed);
-    pthread_mutex_lock(&call->lock); /* its lane is there as long as it is open */
-    bool stopped = call->is_open && is_readable(call->lane->cancel_fd);
-    pthread_mutex_unlock(&call->lock);
-    if (stopped)
-        atomic_store(&call->is_stopped, true);
-    return stopped;
-}
-
-static void call_back(struct served_call *call)
-{
-    pthread_mutex_lock(&call->lock);
-    void (*callback)(void *data) = call->is_open ? call->on_cancel : NULL;
-    call->on_cancel = NULL;
-    if (callback) {
-        call->is_calling_back = true;
-        call->caller = pthread_self();
-        pthread_mutex_unlock(&call->lock);
-        callback(call->on_cancel_data);
-        pthread_mutex_lock(&call->lock);
-        call->is_calling_back = false;
-        pthread_cond_broadcast(&call->changed);
-    }
-    pthread_mutex_unlock(&call->lock);
-}
-
-/* The descriptor is this thread's own: that of the lane may be closed when the call is over. */
-struct watch {
-    struct served_call *call;
-    int cancel_fd;
-};
-
-static void *watch_cancel(void *argument)
-{
-    struct watch *watch = argument;
-    struct pollfd fds[2] = {{watch->cancel_fd, POLLIN, 0}, {watch->call->over_fd, POLLIN, 0}};
-    while (poll(fds, 2, -1) < 0)
-        ;
-    if (fds[0].revents & POLLIN) {
-        atomic_store(&watch->call->is_stopped, true);
-        call_back(watch->call);
-    }
-    close(watch->cancel_fd);
-    unref(watch->call);
-    free(watch);
-    return NULL;
-}
-
-static bool start_watch_locked(struct served_call *call)
-{
-    pthread_t thread;
-    struct watch *watch = calloc(1, sizeof(*watch));
-    call->over_fd = eventfd(0, EFD_CLOEXEC);
-    if (watch)
-        *watch = (struct watch){.call = call, .cancel_fd = dup(call->lane->cancel_fd)};
-    atomic_fetch_add(&call->refs, 1);
-    if (watch && call->over_fd >= 0 && watch->cancel_fd >= 0 &&
-        pthread_create(&thread, NULL, watch_cancel, watch) == 0) {
-        pthread_detach(thread);
-        return true;
-    }
-    if (watch && watch->cancel_fd >= 0)
-        close(watch->cancel_fd);
-    free(watch);
-    atomic_fetch_sub(&call->refs, 1);
-    return false;
-}
-
-static mortise_status op_on_cancel(mortise_call *face, void (*callback)(void *data), void *data)
-{
-    struct served_call *call = call_of(face);
-    mortise_status status = MORTISE_INVALID;
-    if (!callback)
-        return MORTISE_INVALID;
-    pthread_mutex_lock(&call->lock);
-    if (call->is_open && !call->is_watched) {
-        call->on_cancel = callback;
-        call->on_cancel_data = data;
-        call->is_watched = start_watch_locked(call);
-        status = call->is_watched ? MORTISE_OK : MORTISE_NO_MEMORY;
-    }
-    pthread_mutex_unlock(&call->lock);
-    if (status == MORTISE_OK && op_cancelled(face))
-        call_back(call);
-    return status;
-}
-
-static int op_cancel_fd(mortise_call *face)
-{
-    struct served_call *call = call_of(face);
-    pthread_mutex_lock(&call->lock);
-    int fd = call->is_open ? call->lane->cancel_fd : -1;
-    pthread_mutex_unlock(&call->lock);
-    return fd;
-}
-
-static int64_t op_remaining_ms(mortise_call *face)
-{
-    const struct served_call *call = call_of(face);
-    int64_t left_ms = call->deadline_ms - clock_ms();
-    return call->deadline_ms < 0 ? -1 : left_ms > 0 ? left_ms : 0;
-}
-
-/* ---- services ---- */
-
-static const void *op_service(mortise_call *face, const char *id)
-{
-    struct parcel answer;
-    struct host_services *services = serve_services();
-    const void *table = id && services ? services->find(services, id) : NULL;
-    struct served_lane *lane = table ? served_call_lock(face) : NULL;
-    if (!lane)
-        return NULL;
-    parcel_begin(&lane->out, PARCEL_SERVICE);
-    parcel_put_string(&lane->out, id);
-    if (!lane_ask(lane, &answer) || parcel_u32(&answer) != MORTISE_OK)
-        table = NULL;
-    served_call_unlock(face);
-    return table;
-}
-
 /* ---- the end ---- */
-
-static void wait_for_callback_locked(struct served_call *call)
-{
-    while (call->is_calling_back && !pthread_equal(call->caller, pthread_self()))
-        pthread_cond_wait(&call->changed, &call->lock);
-}
 
 static void op_finish(mortise_call *face, mortise_status status)
 {
-    struct served_call *call = call_of(face);
+    struct served_call *call = served_call_of(face);
     pthread_mutex_lock(&call->lock);
-    wait_for_callback_locked(call);
+    served_wait_for_callback_locked(call);
     bool first = call->is_open && !call->is_finished;
     if (first) {
         call->is_finished = true;
@@ -441,17 +124,17 @@ static const mortise_call_ops served_ops = {
     .size = sizeof(mortise_call_ops),
     .reply = op_reply,
     .fail = op_fail,
-    .attach = op_attach,
-    .emit = op_emit,
-    .progress = op_progress,
-    .cancelled = op_cancelled,
-    .on_cancel = op_on_cancel,
-    .cancel_fd = op_cancel_fd,
-    .remaining_ms = op_remaining_ms,
-    .context = op_context,
+    .attach = served_attach,
+    .emit = served_emit,
+    .progress = served_progress,
+    .cancelled = served_cancelled,
+    .on_cancel = served_on_cancel,
+    .cancel_fd = served_cancel_fd,
+    .remaining_ms = served_remaining_ms,
+    .context = served_context,
     .alloc = served_call_alloc,
     .finish = op_finish,
-    .service = op_service,
+    .service = served_service,
 };
 
 /* Waits until a tool that is pending has finished, and shuts the call. */
@@ -461,7 +144,7 @@ static mortise_status settle(struct served_call *call, mortise_status status)
     call->is_late = status == MORTISE_PENDING || call->is_finished;
     while (status == MORTISE_PENDING && !call->is_finished)
         pthread_cond_wait(&call->changed, &call->lock);
-    wait_for_callback_locked(call);
+    served_wait_for_callback_locked(call);
     if (call->is_finished)
         status = call->status;
     call->is_open = false;
@@ -494,22 +177,40 @@ static void send_end(struct served_call *call, mortise_status status)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* The host has checked them by the schema that was made of the shape. */
+static void refuse_arguments(struct served_call *call, const struct error *error)
+{
+    static const char prefix[] = "Invalid argument: "; /* which the host writes too */
+    bool is_internal = error->kind == ERROR_INTERNAL;
+    const char *message = error->message;
+    if (strncmp(message, prefix, sizeof(prefix) - 1) == 0)
+        message += sizeof(prefix) - 1;
+    op_fail(&call->face, &(mortise_error){.size = sizeof(mortise_error),
+                                          .category = is_internal ? MORTISE_INTERNAL
+                                                                  : MORTISE_INVALID_INPUT,
+                                          .component = "host",
+                                          .code = is_internal ? "host.internal" : "tool.arguments",
+                                          .message = message,
+                                          .message_length = strlen(message)});
+}
+
+/* What run() gets: the plugin's struct, or the text.  NULL: the call has failed. */
 static const void *read_arguments(struct served_call *call, const char *text)
 {
     struct error error = ERROR_INIT;
-    if (!call->tool->shape)
-        return arena_copy(&call->memory, text, strlen(text));
-    json_t *object = json_parse(text, strlen(text), NULL, &error);
-    const void *args =
-        object ? decode_arguments(call->tool->shape, object, &call->memory, &error) : NULL;
+    const struct tool *tool = call->tool;
+    size_t length = strlen(text);
+    const void *args = NULL;
+    json_t *object =
+        tool->shape ? json_parse(text, length, NULL, &error) : json_parse_wide(text, length, &error);
+    if (!object && error.kind != ERROR_INTERNAL)
+        error_prefix(&error, "the arguments are not valid JSON");
+    else if (object && tool->shape)
+        args = decode_arguments(tool->shape, object, &call->memory, &error);
+    else if (object && schema_check(tool->input, object, PROBLEM_ARGUMENTS, &error))
+        args = arena_copy(&call->memory, text, length); /* the lane's buffer is used again */
     json_decref(object);
     if (!args)
-        op_fail(&call->face, &(mortise_error){.size = sizeof(mortise_error),
-                                              .category = MORTISE_INVALID_INPUT,
-                                              .code = "tool.arguments",
-                                              .message = error.message,
-                                              .message_length = strlen(error.message)});
+        refuse_arguments(call, &error);
     return args;
 }
 
@@ -556,5 +257,5 @@ void serve_call(struct served_lane *lane, struct parcel *message)
     if (call->is_late)
         keep_for_a_while(call);
     else
-        unref(call);
+        served_call_unref(call);
 }

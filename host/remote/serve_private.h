@@ -44,7 +44,7 @@ struct host_services *serve_services(void);
 /* Asks for a secret over the control socket; malloc'ed, or NULL. */
 char *serve_secret(const char *name);
 
-/* ---- a call, for services (serve_call.c) ---- */
+/* ---- a call, for services (serve_ask.c) ---- */
 
 /* The lane of a call of this process, locked, and its memory; NULL: the call is over. */
 struct served_lane *served_call_lock(mortise_call *call);

@@ -403,7 +403,7 @@ static const mortise_secrets secrets_table = {.size = sizeof(secrets_table), .ge
 
 /* ---- by id ---- */
 
-/* Whether this host has it is asked by the call (serve_call.c); secrets need no call. */
+/* Whether this host has it is asked by the call (serve_ask.c); secrets need no call. */
 static const void *find(const struct host_services *services, const char *id)
 {
     static const struct {

@@ -23,7 +23,8 @@ enum filter_flag {
     FILTER_CODE_ANY = 1 << 6,
     FILTER_SIGNALS = 1 << 7,   /* somebody else holds signals to outside: any may be sent */
     FILTER_TRUNCATES = 1 << 8, /* somebody else holds truncation */
-    FILTER_KINDS = 1 << 9
+    FILTER_LASTING = 1 << 9,   /* no files without a name */
+    FILTER_KINDS = 1 << 10
 };
 
 enum { FILTER_MOST = 2048 }; /* instructions */

@@ -24,10 +24,7 @@ static pid_t wait_for(pid_t which, int *status)
     return ended;
 }
 
-/* Ends as another process did. */
-static void end_as(int status) __attribute__((noreturn));
-
-static void end_as(int status)
+void tree_end_as(int status)
 {
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     sigset_t all;
@@ -46,7 +43,7 @@ static void stay_outside(pid_t first, const struct report *report)
 {
     int status;
     wait_for(first, &status);
-    end_as(report->ended ? report->status : SIGKILL);
+    tree_end_as(report->ended ? report->status : SIGKILL);
 }
 
 /* Takes the children of those that have ended; when it ends, the kernel ends all that are left. */
@@ -92,6 +89,7 @@ bool tree_enter(void)
         mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED || pipe2(alive, O_CLOEXEC) != 0)
         return false;
+    signal(SIGCHLD, SIG_DFL); /* whoever ignores it learns of no end */
     pid_t first = _Fork();
     if (first < 0)
         return false;
@@ -101,5 +99,6 @@ bool tree_enter(void)
         return true;
     }
     close_range(0, (unsigned)alive[1] - 1, 0);
+    close_range((unsigned)alive[1] + 1, ~0u, 0);
     stay_outside(first, report);
 }

@@ -15,4 +15,7 @@ enum { TREE_PROCESSES = 2 }; /* those that are there beside the one that goes on
  * can be none.  The others end as that one ends, and never return.  Async-signal-safe. */
 bool tree_enter(void);
 
+/* Ends as another process did, by the status that wait() has of it.  Async-signal-safe. */
+void tree_end_as(int status) __attribute__((noreturn));
+
 #endif

@@ -37,7 +37,7 @@ static void settle_unknown(struct call *call, mortise_status status)
 /* The shorthand of a tool has the short forms; whoever names a component gets it shown. */
 static void write_prefix(struct text *out, const char *component, mortise_category category)
 {
-    bool plain = !strcmp(component, "tool");
+    bool plain = !strcmp(component, "tool") || !strcmp(component, "host");
     if (plain && category == MORTISE_INTERNAL)
         text_puts(out, "Execution failed: ");
     else if (plain && category == MORTISE_INVALID_INPUT)

@@ -113,10 +113,13 @@ static mortise_status apply_texts(struct draft *draft, const struct edit *edit, 
     struct text lines = TEXT_INIT;
     size_t found = count_places(draft, old, old_length, &lines);
     mortise_status status = MORTISE_OK;
+    bool grows = new_length > old_length;
     if (found == 0)
         status = fail_missing(draft, edit->old_text);
     else if (found > 1 && !edit->replace_all)
         status = fail_ambiguous(draft, found, &lines);
+    else if (grows && found > (FILES_MOST_BYTES - draft->length) / (new_length - old_length))
+        status = fail_useless(draft, "the file would have more than 16 MB");
     else if (!replace(draft, old, old_length, new, new_length))
         status = MORTISE_NO_MEMORY;
     else
@@ -145,33 +148,39 @@ static mortise_status apply(struct draft *draft, const struct edit *edit)
         old && new ? apply_texts(draft, edit, old, old_length, new, new_length) : MORTISE_NO_MEMORY;
     free(old);
     free(new);
-    if (status == MORTISE_OK && draft->length > FILES_MOST_BYTES)
-        status = place_fail(draft->call, draft->target->place, "edit", EFBIG);
     return status;
 }
 
 /* ---- all of them
  * --------------------------------------------------------------------------------------- */
 
+struct edit_request {
+    const struct edit *edits;
+    size_t count;
+};
+
 static mortise_status edit_target(struct files *files, mortise_call *call, struct target *target,
-                                  const struct edit *edits, size_t count)
+                                  const void *what)
 {
+    const struct edit_request *request = what;
+    mortise_status status = target->exists ? target_check_seen(files, call, target, false)
+                                           : place_fail(call, target->place, "edit", ENOENT);
+    if (status != MORTISE_OK)
+        return status;
     struct draft draft = {
         .call = call,
         .target = target,
         .data = malloc(target->length + 1),
         .length = target->length,
         .is_crlf = newline_is_crlf(target->data, target->length),
-        .count = count,
+        .count = request->count,
     };
-    mortise_status status = draft.data ? MORTISE_OK : MORTISE_NO_MEMORY;
+    status = draft.data ? MORTISE_OK : MORTISE_NO_MEMORY;
     if (draft.data)
         memcpy(draft.data, target->data, target->length + 1);
-    for (size_t i = 0; i < count && status == MORTISE_OK; i++) {
+    for (size_t i = 0; i < request->count && status == MORTISE_OK; i++) {
         draft.at = i + 1;
-        status = mortise_cancelled(call) ? MORTISE_CANCELLED : apply(&draft, &edits[i]);
-        if (status == MORTISE_OK && draft.length > FILES_MOST_BYTES)
-            status = place_fail(call, target->place, "edit", EFBIG);
+        status = mortise_cancelled(call) ? MORTISE_CANCELLED : apply(&draft, &request->edits[i]);
     }
     if (status == MORTISE_OK)
         status = target_save(files, call, target, draft.data, draft.length);
@@ -190,21 +199,6 @@ static mortise_status edit_target(struct files *files, mortise_call *call, struc
 mortise_status files_edit(struct files *files, mortise_call *call, const char *path,
                           const struct edit *edits, size_t count)
 {
-    struct place place;
-    struct target target;
-    mortise_status status = place_open(files, call, path, &place);
-    if (status != MORTISE_OK)
-        return status;
-    pthread_mutex_lock(&files->writing);
-    status = target_open(call, &place, false, &target);
-    if (status == MORTISE_OK) {
-        status = target.exists ? target_check_seen(files, call, &target, false)
-                               : place_fail(call, &place, "edit", ENOENT);
-        if (status == MORTISE_OK)
-            status = edit_target(files, call, &target, edits, count);
-        target_close(&target);
-    }
-    pthread_mutex_unlock(&files->writing);
-    place_close(&place);
-    return status;
+    const struct edit_request what = {edits, count};
+    return target_with(files, call, path, false, edit_target, &what);
 }

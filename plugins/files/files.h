@@ -16,7 +16,7 @@ enum {
     FILES_ROOTS = 16,                    /* further roots */
     FILES_MOST_BYTES = 16 * 1024 * 1024, /* of a file that is edited, or read as a whole */
     FILES_MOST_TEXT = 48 * 1024,         /* of a result: the host keeps 64 KiB */
-    FILES_MOST_LINE = 2000,              /* of a line that is shown */
+    FILES_MOST_LINE = 2000,              /* of a line of a file that does not fit */
 };
 
 struct files {

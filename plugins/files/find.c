@@ -117,19 +117,28 @@ static mortise_status run(struct search *search)
     return reply(search, &walk);
 }
 
+/* Also a pattern that names the folder by its absolute path goes from there. */
+static const char *from_place(const struct place *place, const char *pattern)
+{
+    size_t length = strlen(place->absolute);
+    bool is_below = strncmp(pattern, place->absolute, length) == 0 && pattern[length] == '/';
+    return is_below ? pattern + length + 1 : pattern;
+}
+
 mortise_status files_find(struct files *files, mortise_call *call, const struct find_request *what)
 {
     struct place place;
     struct search search = {.what = what, .place = &place, .call = call};
-    const char *wrong = wildcards_init(&search.wildcards, what->pattern);
-    if (wrong)
-        return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.pattern",
-                               "the pattern cannot be used: %s", wrong);
     mortise_status status = place_open(files, call, what->path, &place);
-    if (status == MORTISE_OK) {
+    if (status != MORTISE_OK)
+        return status;
+    const char *wrong = wildcards_init(&search.wildcards, from_place(&place, what->pattern));
+    if (wrong)
+        status = mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.pattern",
+                                 "the pattern cannot be used: %s", wrong);
+    else
         status = run(&search);
-        place_close(&place);
-    }
+    place_close(&place);
     for (size_t i = 0; i < search.count; i++)
         free(search.list[i]);
     free(search.list);

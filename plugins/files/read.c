@@ -19,12 +19,16 @@
 /* Takes a text chunk by chunk and keeps the lines that are asked for. */
 struct lines {
     const struct read_request *what;
+    size_t most; /* bytes of a line */
     struct text out;
     int64_t line;            /* the number of the line that is begun, from 1 */
     int64_t first, last;     /* the lines that were kept; 0: none */
     size_t bad;              /* bytes that are not UTF-8 */
     size_t crlf;             /* of the lines that were kept */
     bool is_full;            /* what follows does not fit */
+    bool is_cut;             /* some line was too long */
+    bool is_marked;          /* the text begins with a byte order mark */
+    bool is_at_end;          /* of a file that is too large: nothing comes behind the last line */
     bool ends_without_break; /* the last line of all has no line end */
 };
 
@@ -41,13 +45,15 @@ static bool put_line(struct lines *lines, const char *data, size_t length)
     bool has_return = length && data[length - 1] == '\r';
     if (lines->what->line_numbers)
         text_printf(out, "%6" PRId64 "\t", number);
-    size_t bad = text_line(out, data, length - has_return, FILES_MOST_LINE);
+    size_t bad = text_line(out, data, length - has_return, lines->most);
     text_puts(out, "\n");
     if (out->length > FILES_MOST_TEXT && lines->first) {
         out->length = before;
         lines->is_full = true;
         return false;
     }
+    lines->is_cut =
+        lines->is_cut || length - has_return > lines->most || out->length > FILES_MOST_TEXT;
     lines->bad += bad;
     lines->crlf += has_return;
     lines->last = number;
@@ -91,6 +97,7 @@ static int stream(struct lines *lines, mortise_call *call, int fd, uint64_t size
         if (n < 0 && errno == EINTR)
             continue;
         error = n < 0 ? errno : mortise_cancelled(call) ? ECANCELED : 0;
+        lines->is_at_end = n == 0;
         if (error || n == 0)
             break;
         seen += n;
@@ -123,8 +130,10 @@ static void put_notes(struct lines *lines, int64_t total, uint64_t size)
     if (total < 0) {
         text_printf(out, "[lines %" PRId64 "-%" PRId64 " of a file of ", lines->first, lines->last);
         text_size(out, size);
-        text_printf(out, ", which is too large to be edited; go on with offset %" PRId64 "]\n",
-                    lines->last + 1);
+        text_puts(out, ", which is too large to be edited");
+        if (!lines->is_at_end)
+            text_printf(out, "; go on with offset %" PRId64, lines->last + 1);
+        text_puts(out, "]\n");
     } else if (lines->first > 1 || lines->last < total) {
         text_printf(out, "[lines %" PRId64 "-%" PRId64 " of %" PRId64, lines->first, lines->last,
                     total);
@@ -136,13 +145,20 @@ static void put_notes(struct lines *lines, int64_t total, uint64_t size)
         text_printf(out, "[%zu bytes are not UTF-8 and are shown as \\xNN]\n", lines->bad);
     if (lines->crlf)
         text_puts(out, "[lines end with CRLF, which edit_file and write_file keep]\n");
+    if (lines->is_marked)
+        text_puts(out, "[the file begins with a byte order mark, which stays]\n");
     if (lines->ends_without_break && lines->last == total)
         text_puts(out, "[the last line has no line end]\n");
 }
 
 static mortise_status fail_offset(mortise_call *call, const struct place *place, int64_t offset,
-                                  int64_t total)
+                                  int64_t total, bool is_at_end)
 {
+    if (!is_at_end)
+        return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.offset",
+                               "line %" PRId64 " of '%s' is behind its first 4 GB, which are all "
+                               "that is read",
+                               offset, place->shown);
     return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.offset",
                            "'%s' has %" PRId64 " lines: there is no line %" PRId64, place->shown,
                            total, offset);
@@ -151,12 +167,16 @@ static mortise_status fail_offset(mortise_call *call, const struct place *place,
 static mortise_status reply_text(struct files *files, mortise_call *call, const struct place *place,
                                  const struct read_request *what, const char *data, size_t length)
 {
-    struct lines lines = {.what = what, .line = 1};
-    int64_t total = put_text(&lines, data, length);
+    size_t mark = text_mark(data, length);
+    struct lines lines = {.what = what,
+                          .most = length > FILES_MOST_TEXT ? FILES_MOST_LINE : FILES_MOST_TEXT,
+                          .line = 1,
+                          .is_marked = mark > 0};
+    int64_t total = put_text(&lines, data + mark, length - mark);
     struct content content = content_of(data, length);
     if (!lines.first && total > 0) {
         text_release(&lines.out);
-        return fail_offset(call, place, what->offset, total);
+        return fail_offset(call, place, what->offset, total, true);
     }
     if (total == 0)
         text_puts(&lines.out, "[the file is empty]\n");
@@ -165,7 +185,7 @@ static mortise_status reply_text(struct files *files, mortise_call *call, const 
     mortise_status status = text_reply(&lines.out, call);
     if (status == MORTISE_OK)
         seen_note(&files->seen, place_session(call), place->absolute, content,
-                  (uint64_t)lines.first, (uint64_t)lines.last, (uint64_t)total);
+                  (uint64_t)lines.first, (uint64_t)lines.last, (uint64_t)total + lines.is_cut);
     return status;
 }
 
@@ -193,7 +213,7 @@ static mortise_status reply_binary(mortise_call *call, const struct place *place
 static mortise_status reply_large(mortise_call *call, const struct place *place,
                                   const struct read_request *what, int fd, uint64_t size)
 {
-    struct lines lines = {.what = what, .line = 1};
+    struct lines lines = {.what = what, .most = FILES_MOST_LINE, .line = 1};
     char head[8192];
     ssize_t n = pread(fd, head, sizeof(head), 0);
     struct kind kind = kind_of(head, n > 0 ? (size_t)n : 0);
@@ -204,7 +224,7 @@ static mortise_status reply_large(mortise_call *call, const struct place *place,
         text_release(&lines.out);
         return error == ECANCELED ? MORTISE_CANCELLED
                : error            ? place_fail(call, place, "read", error)
-                                  : fail_offset(call, place, what->offset, lines.line - 1);
+                       : fail_offset(call, place, what->offset, lines.line - 1, lines.is_at_end);
     }
     put_notes(&lines, -1, size);
     return text_reply(&lines.out, call);

@@ -91,6 +91,7 @@ void seen_note(struct seen *seen, const char *session, const char *path, struct 
     if (file && is_same(file->content, content) && from <= file->to + 1 && file->from <= to + 1) {
         file->from = from < file->from ? from : file->from;
         file->to = to > file->to ? to : file->to;
+        file->lines = lines > file->lines ? lines : file->lines;
     } else if (file || (file = add_locked(seen, session, path))) {
         file->content = content;
         file->from = from;

@@ -38,8 +38,9 @@ void seen_release(struct seen *seen);
 
 struct content content_of(const char *data, size_t length);
 
-/* Lines `from` to `to` (from 1) of `lines` were read.  Parts of the same content that touch are
- * put together.  Without memory it is not remembered, and will have to be read again. */
+/* Lines `from` to `to` (from 1) of `lines` were read; a part of which something was left out says
+ * that there is a line more.  Parts of the same content that touch are put together.  Without
+ * memory it is not remembered, and will have to be read again. */
 void seen_note(struct seen *seen, const char *session, const char *path, struct content content,
                uint64_t from, uint64_t to, uint64_t lines);
 

@@ -112,8 +112,17 @@ static mortise_status load(mortise_call *call, struct target *target)
     return MORTISE_OK;
 }
 
-mortise_status target_open(mortise_call *call, const struct place *place, bool make_folders,
-                           struct target *target)
+static void target_close(struct target *target)
+{
+    if (target->folder >= 0)
+        close(target->folder);
+    free(target->data);
+    target->folder = -1;
+    target->data = NULL;
+}
+
+static mortise_status target_open(mortise_call *call, const struct place *place, bool make_folders,
+                                  struct target *target)
 {
     *target = (struct target){.place = place, .folder = -1};
     if (strcmp(place->path, ".") == 0 || place->names_folder)
@@ -144,13 +153,23 @@ mortise_status target_open(mortise_call *call, const struct place *place, bool m
     return status;
 }
 
-void target_close(struct target *target)
+mortise_status target_with(struct files *files, mortise_call *call, const char *path,
+                           bool make_folders, target_change *change, const void *what)
 {
-    if (target->folder >= 0)
-        close(target->folder);
-    free(target->data);
-    target->folder = -1;
-    target->data = NULL;
+    struct place place;
+    struct target target;
+    mortise_status status = place_open(files, call, path, &place);
+    if (status != MORTISE_OK)
+        return status;
+    pthread_mutex_lock(&files->writing);
+    status = target_open(call, &place, make_folders, &target);
+    if (status == MORTISE_OK) {
+        status = change(files, call, &target, what);
+        target_close(&target);
+    }
+    pthread_mutex_unlock(&files->writing);
+    place_close(&place);
+    return status;
 }
 
 /* ---- what was read
@@ -178,7 +197,8 @@ mortise_status target_check_seen(struct files *files, mortise_call *call,
     if (state == SEEN_PART)
         return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.unread",
                                "only a part of '%s' was read: read the rest before you overwrite "
-                               "it, or change what you know with edit_file",
+                               "it (lines that were cut cannot be), or change what you know with "
+                               "edit_file",
                                shown);
     if (state == SEEN_CHANGED)
         return mortise_fail_as(call, MORTISE_INVALID_INPUT, "files.changed",

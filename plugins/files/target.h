@@ -4,8 +4,8 @@
  *
  * The folder is resolved once; everything after that is done in its descriptor, so that renaming
  * folders or links meanwhile moves nothing out of the root.  The file is written under another
- * name and renamed: whoever reads sees the old content or the new one.  The caller holds
- * `files->writing` from target_open() to target_close().
+ * name and renamed: whoever reads sees the old content or the new one.  From target_open() to
+ * target_close() `files->writing` is held.
  */
 #ifndef FILES_TARGET_H
 #define FILES_TARGET_H
@@ -23,10 +23,12 @@ struct target {
     size_t folders_made;
 };
 
-/* `make_folders`: those that are missing are made.  MORTISE_OK and target_close() is due, or a
- * failure that has been told. */
-mortise_status target_open(mortise_call *call, const struct place *place, bool make_folders,
-                           struct target *target);
+/* Has `change` do its work with the target, which has its `what`, while no other call writes.
+ * `make_folders`: those that are missing are made.  Its result, or a failure that has been told. */
+typedef mortise_status target_change(struct files *files, mortise_call *call, struct target *target,
+                                     const void *what);
+mortise_status target_with(struct files *files, mortise_call *call, const char *path,
+                           bool make_folders, target_change *change, const void *what);
 
 /* MORTISE_OK if the session has read what the file holds, all of it with `whole`; or a failure that
  * tells what to do. */
@@ -37,8 +39,6 @@ mortise_status target_check_seen(struct files *files, mortise_call *call,
  * alone.  MORTISE_OK, or a failure that has been told. */
 mortise_status target_save(struct files *files, mortise_call *call, const struct target *target,
                            const char *data, size_t length);
-
-void target_close(struct target *target);
 
 /* The lines of a text. */
 uint64_t target_lines(const char *data, size_t length);

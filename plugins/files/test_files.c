@@ -1,85 +1,15 @@
 #include <mortise/test.h>
 
 #include "files.c"
-#include "wildcard.h"
+#include "test_folder.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char workspace[64];
-
-/* ---- what the tests need ------------------------------------------------------------------ */
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
-{
-    (void)status;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-static const char *in_workspace(const char *name)
-{
-    static char path[8192];
-    snprintf(path, sizeof(path), "%s/%s", workspace, name);
-    return path;
-}
-
-static void put_bytes(const char *name, const char *data, size_t length)
-{
-    char path[8192];
-    strcpy(path, in_workspace(name));
-    for (char *slash = strchr(path + strlen(workspace) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    FILE *out = fopen(path, "w");
-    mortise_test_true(out && fwrite(data, 1, length, out) == length);
-    if (out)
-        fclose(out);
-}
-
-static void put(const char *name, const char *text)
-{
-    put_bytes(name, text, strlen(text));
-}
-
-/* What a file holds, up to a NUL; "(none)" without it. */
-static const char *get(const char *name)
-{
-    static char text[4][65536];
-    static size_t turn;
-    char *out = text[turn++ % 4];
-    FILE *in = fopen(in_workspace(name), "r");
-    out[in ? fread(out, 1, sizeof(text[0]) - 1, in) : 0] = '\0';
-    if (!in)
-        return "(none)";
-    fclose(in);
-    return out;
-}
-
-static mortise_test *begin(const char *config)
-{
-    strcpy(workspace, "/tmp/test_files.XXXXXX");
-    mortise_test_true(mkdtemp(workspace) != NULL);
-    mortise_test *test = mortise_test_open(config);
-    mortise_test_context(test, "workspace", workspace);
-    mortise_test_context(test, "session", "s-1");
-    return test;
-}
-
-static void end(mortise_test *test)
-{
-    nftw(workspace, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    mortise_test_close(test);
-}
-
 #define WRITING "{\"write\":true}"
+#define BOM     "\xEF\xBB\xBF"
 
 static const mortise_test_result *read_it(mortise_test *test, const char *path)
 {
@@ -100,22 +30,6 @@ static const mortise_test_result *edit_it(mortise_test *test, const char *path, 
     return mortise_test_run(test, &edit_file_tool,
                             &(edit_file_args){.path = path, .edits = {&edit, 1}});
 }
-
-static const mortise_test_result *glob_it(mortise_test *test, const char *pattern, const char *sort)
-{
-    return mortise_test_run(
-        test, &glob_tool,
-        &(glob_args){.pattern = pattern, .path = ".", .sort = sort, .limit = 200});
-}
-
-static const mortise_test_result *grep_with(mortise_test *test, grep_args args)
-{
-    args.path = args.path ? args.path : ".";
-    args.output = args.output ? args.output : "content";
-    args.limit = args.limit ? args.limit : 200;
-    return mortise_test_run(test, &grep_tool, &args);
-}
-#define grep_it(test, ...) grep_with(test, (grep_args){__VA_ARGS__})
 
 /* ---- which tools there are ---------------------------------------------------------------- */
 
@@ -200,8 +114,34 @@ static void cuts_what_is_long(mortise_test *test)
                          &(read_file_args){.path = "huge.log", .offset = 1900000, .limit = 2});
     mortise_test_contains(huge->text,
                           "line 1900000\nline 1900001\n[lines 1900000-1900001 of a file");
+    const mortise_test_result *last =
+        mortise_test_run(test, &read_file_tool,
+                         &(read_file_args){.path = "huge.log", .offset = 2000000, .limit = 2});
+    mortise_test_text(last,
+                      "line 2000000\n[lines 2000000-2000000 of a file of 23.7 MB, which is too "
+                      "large to be edited]\n"); /* and no word of going on */
     mortise_test_error(edit_it(test, "huge.log", "line 1\n", "x"), MORTISE_INVALID_INPUT,
                        "too large");
+}
+
+/* A line is cut only in a file that does not fit, and what was cut was not read. */
+static void knows_what_it_has_cut(mortise_test *test)
+{
+    char *wide = calloc(1, 60001);
+    memset(wide, 'x', 5000);
+    put("fits.json", wide);
+    mortise_test_true(read_it(test, "fits.json")->length > 5000);
+    mortise_test_contains(write_it(test, "fits.json", "y")->text, "replaced");
+    memset(wide, 'x', 60000);
+    strcpy(wide + 50000, "\nshort\n");
+    put("wide.json", wide);
+    mortise_test_contains(read_it(test, "wide.json")->text, "[... 48000 bytes more in this line]");
+    mortise_test_error(write_it(test, "wide.json", "y"), MORTISE_INVALID_INPUT, "only a part");
+    const edit_text_args edit = {.old_text = "short", .new_text = "z"};
+    mortise_test_text(mortise_test_run(test, &edit_file_tool,
+                                       &(edit_file_args){.path = "wide.json", .edits = {&edit, 1}}),
+                      "edited 'wide.json': line 2");
+    free(wide);
 }
 
 static void shows_pictures_and_tells_binaries(mortise_test *test)
@@ -230,6 +170,7 @@ static void writes_new_files(mortise_test *test)
     /* what it wrote it knows */
     mortise_test_contains(write_it(test, "new/deep/x.txt", "three\n")->text, "replaced");
     mortise_test_same(get("new/deep/x.txt"), "three\n");
+    mortise_test_text(write_it(test, "one", "x"), "made 'one': 1 line, 1 byte");
     mortise_test_error(write_it(test, "new", "x"), MORTISE_INVALID_INPUT, "is a folder");
     mortise_test_error(write_it(test, "new/", "x"), MORTISE_INVALID_INPUT, "is a folder");
     mortise_test_error(write_it(test, "new/deep/x.txt/y", "x"), MORTISE_INVALID_INPUT,
@@ -282,25 +223,24 @@ static void leaves_alone_what_it_must(mortise_test *test)
     mortise_test_error(write_it(test, "innocent/pre-commit", "x"), MORTISE_FORBIDDEN, "git's");
     mortise_test_same(get(".git/hooks/pre-commit"), "(none)");
     put("first.txt", "same\n");
-    mortise_test_true(link(in_workspace("first.txt"), "/tmp/test_files.hard") == 0);
+    char hard[96];
+    snprintf(hard, sizeof(hard), "%s.hard", workspace);
+    mortise_test_true(link(in_workspace("first.txt"), hard) == 0);
     read_it(test, "first.txt");
     mortise_test_contains(write_it(test, "first.txt", "other\n")->text, "hard links");
     char other[16] = "";
-    int fd = open("/tmp/test_files.hard", O_RDONLY);
+    int fd = open(hard, O_RDONLY);
     mortise_test_true(read(fd, other, 5) == 5);
     close(fd);
-    unlink("/tmp/test_files.hard");
+    unlink(hard);
     mortise_test_same(other, "same\n");
-    nftw(in_workspace(".git"), remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(in_workspace(".git"));
 }
 
 static void leaves_nothing_behind(mortise_test *test)
 {
     mortise_test_run(test, &list_files_tool,
                      &(list_files_args){.path = ".", .depth = 9, .limit = 5000, .hidden = true});
-    mortise_test_text(
-        glob_it(test, "**/.mortise-*", "name"),
-        "[no file matches; hidden and ignored ones were left out (hidden, ignored)]\n");
     mortise_test_text(mortise_test_run(test, &glob_tool,
                                        &(glob_args){.pattern = ".mortise-*",
                                                     .path = ".",
@@ -367,6 +307,32 @@ static void keeps_ends_of_lines_and_foreign_bytes(mortise_test *test)
     edit_it(test, "mixed.txt", "three\nfour", "3\n4");
     edit_it(test, "mixed.txt", "two\n", "2\n");
     mortise_test_same(get("mixed.txt"), "one\r\n2\n3\r\n4\r\n");
+    put("bom.txt", BOM "one\r\ntwo\r\n");
+    mortise_test_text(read_it(test, "bom.txt"),
+                      "one\ntwo\n[lines end with CRLF, which edit_file and write_file keep]\n"
+                      "[the file begins with a byte order mark, which stays]\n");
+    mortise_test_contains(write_it(test, "bom.txt", "1\n2\n")->text, "replaced");
+    mortise_test_same(get("bom.txt"), BOM "1\r\n2\r\n");
+    edit_it(test, "bom.txt", "1\n", "one\n");
+    mortise_test_contains(write_it(test, "bom.txt", BOM "3\n")->text, "replaced");
+    mortise_test_same(get("bom.txt"), BOM "3\r\n");
+}
+
+static void does_not_grow_without_end(mortise_test *test)
+{
+    enum { BYTES = 64 << 10 };
+    char *text = malloc(BYTES + 1), *much = calloc(1, 2001);
+    memset(text, 'a', BYTES);
+    text[BYTES] = '\0';
+    memset(much, 'b', 2000);
+    put("many.txt", text);
+    free(text);
+    read_it(test, "many.txt");
+    const edit_text_args edit = {.old_text = "a", .new_text = much, .replace_all = true};
+    mortise_test_error(mortise_test_run(test, &edit_file_tool,
+                                        &(edit_file_args){.path = "many.txt", .edits = {&edit, 1}}),
+                       MORTISE_INVALID_INPUT, "more than 16 MB");
+    free(much);
 }
 
 static void tells_what_is_near(mortise_test *test)
@@ -385,186 +351,6 @@ static void tells_what_is_near(mortise_test *test)
     read_it(test, "end.c");
     mortise_test_error(edit_it(test, "end.c", "last\n", "x"), MORTISE_INVALID_INPUT,
                        "has no line end");
-}
-
-/* ---- finding
- * ------------------------------------------------------------------------------------- */
-
-static void matches_patterns(void)
-{
-    static const struct {
-        const char *pattern, *path;
-        bool matches;
-    } cases[] = {
-        {"*.c", "a.c", true},
-        {"*.c", "x/y/a.c", true},
-        {"*.c", "a.cc", false},
-        {"src/*.c", "src/a.c", true},
-        {"src/*.c", "src/x/a.c", false},
-        {"src/**/*.c", "src/a.c", true},
-        {"src/**/*.c", "src/x/y/a.c", true},
-        {"**/a", "a", true},
-        {"**", "x/y", true},
-        {"x/**", "x/y/z", true},
-        {"x/**", "x", false},
-        {"a?c",
-         "a\xc3\xa9"
-         "c",
-         true},
-        {"[a-c]x", "bx", true},
-        {"[!a-c]x", "bx", false},
-        {"[]x]", "]", true},
-        {"a[", "a[", true},
-        {"\\*", "*", true},
-        {"\\*", "x", false},
-        {"{a,b}.{c,d}", "b.c", true},
-        {"{a,b{1,2}}", "b2", true},
-        {"{a,b", "{a,b", true},
-        {"/top", "top", true},
-        {"/top", "x/top", false},
-        {"a*b*c", "aXbYbZc", true},
-        {"./src/*", "src/a", true},
-        {"**/x/**/y", "a/x/b/x/c/y", true},
-        {"x/*/y", "x/y", false},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct wildcards wildcards;
-        mortise_test_same(wildcards_init(&wildcards, cases[i].pattern), NULL);
-        if (wildcards_match(&wildcards, cases[i].path) != cases[i].matches)
-            mortise_test_same(cases[i].pattern, cases[i].path); /* tells which */
-        wildcards_release(&wildcards);
-    }
-    struct wildcards wildcards;
-    mortise_test_contains(
-        wildcards_init(&wildcards, "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"),
-        "too many patterns");
-    char evil[2001] = "", name[256] = "";
-    for (int i = 0; i < 200; i++)
-        strcat(evil, "*a");
-    memset(name, 'a', 250);
-    strcat(evil, "b");
-    mortise_test_true(!wildcard_match(evil, name));
-}
-
-static void finds_files(mortise_test *test)
-{
-    put("g/b.c", "");
-    put("g/a.c", "");
-    put("g/sub/c.c", "");
-    put("g/.hidden.c", "");
-    put("g/odd\nname.c", "");
-    mortise_test_text(glob_it(test, "g/**/*.c", "name"),
-                      "g/a.c\ng/b.c\n\"g/odd\\nname.c\"\ng/sub/c.c\n");
-    const struct timespec times[2] = {{.tv_sec = 4000000000}, {.tv_sec = 4000000000}};
-    utimensat(AT_FDCWD, in_workspace("g/b.c"), times, 0);
-    mortise_test_true(strncmp(glob_it(test, "g/*.c", "time")->text, "g/b.c\n", 6) == 0);
-    mortise_test_text(
-        mortise_test_run(test, &glob_tool,
-                         &(glob_args){.pattern = "*.c", .path = "g", .sort = "name", .limit = 2}),
-        "g/a.c\ng/b.c\n[2 of 4 files; narrow the pattern or raise limit]\n");
-    mortise_test_error(glob_it(test, "", "name"), MORTISE_INVALID_INPUT, "it is empty");
-}
-
-static void respects_gitignore(mortise_test *test)
-{
-    put("i/.gitignore", "*.o\n!keep.o\n/build/\nlogs/**\n# comment\nfolder/\n\\#x\ntrail  \n");
-    put("i/sub/.gitignore", "!*.o\nsecret\n");
-    static const char *const names[] = {"i/a.o",      "i/keep.o",   "i/build/x", "i/sub/build",
-                                        "i/logs/l",   "i/folder/y", "i/sub/b.o", "i/sub/secret",
-                                        "i/x/folder", "i/#x",       "i/trail",   "i/a.c"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        put(names[i], "needle\n");
-    const char *seen = "i/a.c\ni/keep.o\ni/sub/b.o\ni/sub/build\ni/x/folder\n";
-    mortise_test_text(glob_it(test, "i/**", "name"), seen);
-    mortise_test_text(grep_it(test, .pattern = "needle", .path = "i/sub", .output = "files"),
-                      "i/sub/b.o\ni/sub/build\n[2 matches in 2 of 2 files]\n");
-    const mortise_test_result *all = mortise_test_run(
-        test, &glob_tool,
-        &(glob_args){.pattern = "i/**", .path = ".", .sort = "name", .limit = 99, .ignored = true});
-    mortise_test_contains(all->text, "i/build/x\n");
-    mortise_test_contains(all->text, "i/sub/secret\n");
-}
-
-static void lists_a_tree(mortise_test *test)
-{
-    put("t/b.txt", "12345");
-    put("t/sub/deep/x", "");
-    put("t/sub/c.txt", "");
-    mortise_test_true(symlink("b.txt", in_workspace("t/link")) == 0);
-    mortise_test_true(mkfifo(in_workspace("t/pipe"), 0600) == 0);
-    const mortise_test_result *tree = mortise_test_run(
-        test, &list_files_tool, &(list_files_args){.path = "t", .depth = 2, .limit = 100});
-    mortise_test_text(tree, "sub/\n  deep/\n  c.txt  0 bytes\nb.txt  5 bytes\nlink -> b.txt\n"
-                            "pipe [special]\n[4 files, 2 folders, 1 of them not opened; a larger "
-                            "depth opens them]\n");
-    mortise_test_contains(mortise_test_run(test, &list_files_tool,
-                                           &(list_files_args){.path = "t", .depth = 2, .limit = 2})
-                              ->text,
-                          "there are more");
-    mortise_test_error(
-        mortise_test_run(test, &list_files_tool,
-                         &(list_files_args){.path = "t/b.txt", .depth = 1, .limit = 9}),
-        MORTISE_INVALID_INPUT, "not a folder");
-    mortise_test_error(
-        mortise_test_run(test, &list_files_tool,
-                         &(list_files_args){.path = "t/subs", .depth = 1, .limit = 9}),
-        MORTISE_MISSING, "did you mean 't/sub'?");
-}
-
-static void searches(mortise_test *test)
-{
-    put("s/a.txt", "alpha\nbeta 1\ngamma\nbeta 2\ndelta\n");
-    put("s/b.md", "Beta\r\n");
-    put_bytes("s/bin", "beta\0", 5);
-    mortise_test_text(grep_it(test, .pattern = "^beta \\d$", .path = "s"),
-                      "s/a.txt:2:beta 1\ns/a.txt:4:beta 2\n[2 matches in 1 of 2 files]\n"
-                      "[1 binary files were left out]\n");
-    mortise_test_text(
-        grep_it(test, .pattern = "beta$", .path = "s", .glob = "*.{md,rst}", .ignore_case = true),
-        "s/b.md:1:Beta\n[1 match in 1 of 1 files]\n");
-    mortise_test_text(grep_it(test, .pattern = "gamma", .path = "s/a.txt", .before = 1, .after = 1),
-                      "s/a.txt-2-beta 1\ns/a.txt:3:gamma\ns/a.txt-4-beta 2\n"
-                      "[1 match in 1 of 1 files]\n");
-    mortise_test_text(grep_it(test, .pattern = "alpha|delta", .path = "s/a.txt", .after = 1),
-                      "s/a.txt:1:alpha\ns/a.txt-2-beta 1\n--\ns/a.txt:5:delta\n"
-                      "[2 matches in 1 of 1 files]\n");
-    mortise_test_text(grep_it(test, .pattern = "beta", .path = "s/a.txt", .output = "count"),
-                      "s/a.txt:2\n[2 matches in 1 of 1 files]\n");
-    mortise_test_text(grep_it(test, .pattern = "alpha.beta", .path = "s/a.txt", .multiline = true),
-                      "s/a.txt:1:alpha\ns/a.txt:2:beta 1\n[1 match in 1 of 1 files]\n");
-    mortise_test_text(grep_it(test, .pattern = "alpha\\sbeta", .path = "s/a.txt"),
-                      "[no match in 1 files]\n");
-    put("s/lit.txt", "f(x)[0].*\n");
-    mortise_test_text(grep_it(test, .pattern = "f(x)[0].*", .path = "s", .literal = true),
-                      "s/lit.txt:1:f(x)[0].*\n[1 match in 1 of 3 files]\n"
-                      "[1 binary files were left out]\n");
-    mortise_test_text(grep_it(test, .pattern = "beta", .path = "s/a.txt", .limit = 1),
-                      "s/a.txt:2:beta 1\n[stopped after 1 matching lines: there are more; narrow "
-                      "the pattern, the path or glob, or raise limit]\n");
-    mortise_test_error(grep_it(test, .pattern = "a(b", .path = "s"), MORTISE_INVALID_INPUT,
-                       "no regular expression: missing closing parenthesis");
-    mortise_test_error(grep_it(test, .pattern = "x)(y", .path = "s"), MORTISE_INVALID_INPUT,
-                       "no regular expression");
-}
-
-static void no_pattern_gets_past_the_limits(mortise_test *test)
-{
-    char *text = malloc(200001);
-    memset(text, 'a', 200000);
-    text[200000] = '\0';
-    text[199999] = '!';
-    put("evil.txt", text);
-    free(text);
-    mortise_test_error(grep_it(test, .pattern = "^(a|aa)+$", .path = "evil.txt"),
-                       MORTISE_INVALID_INPUT, "backtracks too much");
-    /* quadratic: below the limit at each place, so the clock must stop it */
-    mortise_test_deadline(test, 1500);
-    mortise_test_contains(grep_it(test, .pattern = "a*?[bc]", .path = "evil.txt")->text,
-                          "the time was over in evil.txt");
-    mortise_test_cancel(test, 0);
-    mortise_test_true(grep_it(test, .pattern = "x", .path = ".")->status == MORTISE_CANCELLED);
-    mortise_test_error(grep_it(test, .pattern = "(*LIMIT_MATCH=4000000000)x", .path = "."),
-                       MORTISE_INVALID_INPUT, "no regular expression");
 }
 
 /* ---- places
@@ -586,18 +372,18 @@ static void reaches_further_roots(void)
     mortise_test_error(read_it(test, path), MORTISE_FORBIDDEN, "outside");
     mortise_test_context(test, "workspace", NULL);
     mortise_test_error(read_it(test, "x.txt"), MORTISE_FORBIDDEN, "below");
-    nftw(other, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    remove_tree(other);
     end(test);
 }
 
 int main(void)
 {
     nothing_writes_unless_it_is_switched_on();
-    matches_patterns();
     mortise_test *test = begin(WRITING);
     reads_lines(test);
     says_what_was_meant(test);
     cuts_what_is_long(test);
+    knows_what_it_has_cut(test);
     shows_pictures_and_tells_binaries(test);
     writes_new_files(test);
     overwrites_only_what_was_read(test);
@@ -605,12 +391,8 @@ int main(void)
     edits_exactly(test);
     edits_all_or_nothing(test);
     keeps_ends_of_lines_and_foreign_bytes(test);
+    does_not_grow_without_end(test);
     tells_what_is_near(test);
-    finds_files(test);
-    respects_gitignore(test);
-    lists_a_tree(test);
-    searches(test);
-    no_pattern_gets_past_the_limits(test);
     leaves_nothing_behind(test);
     end(test);
     reaches_further_roots();

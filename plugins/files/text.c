@@ -64,6 +64,11 @@ void text_printf(struct text *text, const char *format, ...)
     va_end(list);
 }
 
+size_t text_mark(const char *data, size_t length)
+{
+    return length >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 size_t text_character(const char *data, size_t length)
 {
     const unsigned char *c = (const unsigned char *)data;
@@ -142,7 +147,7 @@ void text_size(struct text *text, uint64_t bytes)
     double shown = (double)bytes / 1024;
     size_t unit = 0;
     if (bytes < 1024) {
-        text_printf(text, "%" PRIu64 " bytes", bytes);
+        text_printf(text, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
         return;
     }
     for (; shown >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)

@@ -40,6 +40,9 @@ void text_size(struct text *text, uint64_t bytes);
 /* The text as the result of the call; MORTISE_NO_MEMORY if it failed.  Releases it. */
 mortise_status text_reply(struct text *text, mortise_call *call);
 
+/* The bytes of the byte order mark that a file begins with, or 0: nobody sees it. */
+size_t text_mark(const char *data, size_t length);
+
 /* The length of the UTF-8 character at `data`; 0: it is none. */
 size_t text_character(const char *data, size_t length);
 

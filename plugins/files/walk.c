@@ -87,7 +87,7 @@ static bool is_wanted(const struct walk *walk, const struct ignore *ignore, stru
     if (name[0] == '.' && !walk->hidden)
         return false;
     size_t length = strlen(name);
-    if (path->length + length + 1 > sizeof(path->text))
+    if (path->length + length + 2 > sizeof(path->text)) /* a folder gets a slash */
         return false;
     if (walk->ignored)
         return true;

@@ -1,5 +1,6 @@
 #include "wildcard.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,25 @@ static uint32_t take(const char **at, const char *end)
     }
 }
 
+/* Skips "[:NAME:]" at `*at`; whether the character is of that class.  -1: it is none. */
+static int in_class(const char **at, const char *end, uint32_t c)
+{
+    static const struct {
+        const char *name;
+        int (*has)(int);
+    } classes[] = {{"[:alpha:]", isalpha}, {"[:digit:]", isdigit},  {"[:alnum:]", isalnum},
+                   {"[:upper:]", isupper}, {"[:lower:]", islower},  {"[:space:]", isspace},
+                   {"[:punct:]", ispunct}, {"[:xdigit:]", isxdigit}};
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        size_t length = strlen(classes[i].name);
+        if ((size_t)(end - *at) < length || memcmp(*at, classes[i].name, length) != 0)
+            continue;
+        *at += length;
+        return c < 0x80 && classes[i].has((int)c);
+    }
+    return -1;
+}
+
 /* The set behind a '[' at `*at`, which moves behind its ']'; -1: it is none. */
 static int in_set(const char **at, const char *end, uint32_t c)
 {
@@ -36,6 +56,10 @@ static int in_set(const char **at, const char *end, uint32_t c)
     bool is_not = p < end && (*p == '!' || *p == '^'), is_in = false;
     p += is_not;
     for (bool is_first = true; p < end && (*p != ']' || is_first); is_first = false) {
+        int is_of_class = in_class(&p, end, c);
+        is_in = is_in || is_of_class > 0;
+        if (is_of_class >= 0)
+            continue;
         p += *p == '\\' && p + 1 < end;
         uint32_t low = take(&p, end), high = low;
         if (end - p > 1 && p[0] == '-' && p[1] != ']') {

@@ -12,8 +12,9 @@ static mortise_status reply(mortise_call *call, const struct target *target, con
                             size_t length, bool kept_crlf)
 {
     struct text text = TEXT_INIT;
-    text_printf(&text, "%s '%s': %" PRIu64 " lines, ", target->exists ? "replaced" : "made",
-                target->place->shown, target_lines(data, length));
+    uint64_t lines = target_lines(data, length);
+    text_printf(&text, "%s '%s': %" PRIu64 " line%s, ", target->exists ? "replaced" : "made",
+                target->place->shown, lines, lines == 1 ? "" : "s");
     text_size(&text, length);
     if (target->folders_made)
         text_printf(&text, "; made %zu folder%s for it", target->folders_made,
@@ -25,9 +26,10 @@ static mortise_status reply(mortise_call *call, const struct target *target, con
     return text_reply(&text, call);
 }
 
-static mortise_status write_target(struct files *files, mortise_call *call,
-                                   const struct target *target, const char *content)
+static mortise_status write_target(struct files *files, mortise_call *call, struct target *target,
+                                   const void *what)
 {
+    const char *content = what;
     size_t length = strlen(content);
     if (target->exists) {
         mortise_status seen = target_check_seen(files, call, target, true);
@@ -41,31 +43,24 @@ static mortise_status write_target(struct files *files, mortise_call *call,
     char *converted = keep ? newline_to_crlf(content, length, &length) : NULL;
     if (keep && !converted)
         return MORTISE_NO_MEMORY;
-    const char *data = converted ? converted : content;
-    mortise_status status = length > FILES_MOST_BYTES
-                                ? place_fail(call, target->place, "write", EFBIG)
-                                : target_save(files, call, target, data, length);
-    if (status == MORTISE_OK)
-        status = reply(call, target, data, length, keep);
+    struct text data = TEXT_INIT;
+    /* nor does it show a byte order mark */
+    if (target->exists && !text_mark(content, length))
+        text_put(&data, target->data, text_mark(target->data, target->length));
+    text_put(&data, converted ? converted : content, length);
     free(converted);
+    mortise_status status = data.failed ? MORTISE_NO_MEMORY
+                            : data.length > FILES_MOST_BYTES
+                                ? place_fail(call, target->place, "write", EFBIG)
+                                : target_save(files, call, target, data.data, data.length);
+    if (status == MORTISE_OK)
+        status = reply(call, target, data.data, data.length, keep);
+    text_release(&data);
     return status;
 }
 
 mortise_status files_write(struct files *files, mortise_call *call, const char *path,
                            const char *content)
 {
-    struct place place;
-    struct target target;
-    mortise_status status = place_open(files, call, path, &place);
-    if (status != MORTISE_OK)
-        return status;
-    pthread_mutex_lock(&files->writing);
-    status = target_open(call, &place, true, &target);
-    if (status == MORTISE_OK) {
-        status = write_target(files, call, &target, content);
-        target_close(&target);
-    }
-    pthread_mutex_unlock(&files->writing);
-    place_close(&place);
-    return status;
+    return target_with(files, call, path, true, write_target, content);
 }

@@ -8,6 +8,8 @@
 #include <libxml/HTMLparser.h>
 #include <libxml/uri.h>
 
+#include "link.h"
+
 enum {
     CHUNK_BYTES = 4096, /* between two looks at whether to go on */
     DEPTH_MAX = 512,    /* the parser looks through all open elements */
@@ -114,19 +116,20 @@ static const struct {
     const char *name;
     enum kind kind;
 } elements[] = {
-    {"a", LINK},          {"address", LINE},     {"article", BLOCK},  {"aside", BLOCK},
-    {"base", BASE},       {"blockquote", QUOTE}, {"br", NEWLINE},     {"caption", LINE},
-    {"code", CODE},       {"dd", TERM},          {"details", BLOCK},  {"div", LINE},
-    {"dl", BLOCK},        {"dt", LINE},          {"fieldset", BLOCK}, {"figcaption", LINE},
-    {"figure", BLOCK},    {"footer", BLOCK},     {"form", BLOCK},     {"h1", HEADING},
-    {"h2", HEADING},      {"h3", HEADING},       {"h4", HEADING},     {"h5", HEADING},
-    {"h6", HEADING},      {"header", BLOCK},     {"hr", RULE},        {"iframe", HIDDEN},
-    {"img", IMAGE},       {"li", ITEM},          {"main", BLOCK},     {"nav", BLOCK},
-    {"noscript", HIDDEN}, {"object", HIDDEN},    {"ol", NUMBERED},    {"option", LINE},
-    {"p", BLOCK},         {"pre", PREFORMATTED}, {"script", HIDDEN},  {"section", BLOCK},
-    {"style", HIDDEN},    {"summary", LINE},     {"svg", HIDDEN},     {"table", BLOCK},
-    {"td", CELL},         {"template", HIDDEN},  {"th", CELL},        {"title", TITLE},
-    {"tr", ROW},          {"ul", LIST},
+    {"a", LINK},         {"address", LINE},    {"article", BLOCK},    {"aside", BLOCK},
+    {"audio", HIDDEN},   {"base", BASE},       {"blockquote", QUOTE}, {"br", NEWLINE},
+    {"canvas", HIDDEN},  {"caption", LINE},    {"code", CODE},        {"dd", TERM},
+    {"details", BLOCK},  {"div", LINE},        {"dl", BLOCK},         {"dt", LINE},
+    {"fieldset", BLOCK}, {"figcaption", LINE}, {"figure", BLOCK},     {"footer", BLOCK},
+    {"form", BLOCK},     {"h1", HEADING},      {"h2", HEADING},       {"h3", HEADING},
+    {"h4", HEADING},     {"h5", HEADING},      {"h6", HEADING},       {"header", BLOCK},
+    {"hr", RULE},        {"iframe", HIDDEN},   {"img", IMAGE},        {"li", ITEM},
+    {"main", BLOCK},     {"nav", BLOCK},       {"noscript", HIDDEN},  {"object", HIDDEN},
+    {"ol", NUMBERED},    {"option", LINE},     {"p", BLOCK},          {"pre", PREFORMATTED},
+    {"script", HIDDEN},  {"section", BLOCK},   {"style", HIDDEN},     {"summary", LINE},
+    {"svg", HIDDEN},     {"table", BLOCK},     {"td", CELL},          {"template", HIDDEN},
+    {"th", CELL},        {"title", TITLE},     {"tr", ROW},           {"ul", LIST},
+    {"video", HIDDEN},
 };
 
 static int compare_name(const void *name, const void *element)
@@ -170,10 +173,12 @@ static const xmlChar *attribute(const xmlChar **attributes, const char *name)
 static xmlChar *resolve(const struct reader *reader, const xmlChar *href)
 {
     const xmlChar *base = reader->base ? reader->base : (const xmlChar *)reader->address;
-    if (!href || href[0] == '#' || strlen((const char *)href) > LINK_BYTES)
+    char clean[LINK_BYTES];
+    if (!href || href[0] == '#' || !link_clean((const char *)href, clean, sizeof(clean)))
         return NULL;
-    xmlChar *whole = reader->api->build_uri(href, base);
-    if (whole && strncasecmp((const char *)whole, "http", 4) != 0 &&
+    xmlChar *whole = reader->api->build_uri((const xmlChar *)clean, base);
+    if (whole && strncasecmp((const char *)whole, "http://", 7) != 0 &&
+        strncasecmp((const char *)whole, "https://", 8) != 0 &&
         strncasecmp((const char *)whole, "mailto:", 7) != 0) {
         (*reader->api->free)(whole);
         whole = NULL;
@@ -250,6 +255,16 @@ static void begin_list(struct reader *reader, bool is_numbered)
     page_list(reader->page, is_numbered);
 }
 
+/* The first block of a cell begins in its line, and the last one ends there. */
+static void begin_cell(struct reader *reader)
+{
+    if (reader->cells++) {
+        page_join(reader->page);
+        page_mark(reader->page, " | ");
+    }
+    page_hold(reader->page);
+}
+
 static void begin_kind(struct reader *reader, enum kind kind, const xmlChar *name,
                        const xmlChar **attributes)
 {
@@ -265,14 +280,14 @@ static void begin_kind(struct reader *reader, enum kind kind, const xmlChar *nam
     case TERM:
         make_break(reader, 1);
         page_mark(page, "  ");
+        page_hold(page);
         break;
     case ROW:
         make_break(reader, 1);
         reader->cells = 0;
         break;
     case CELL:
-        if (reader->cells++)
-            page_mark(page, " | ");
+        begin_cell(reader);
         break;
     case BLOCK:
         make_break(reader, 2);
@@ -328,9 +343,12 @@ static void end_kind(struct reader *reader, enum kind kind)
     case LINK:
         end_link(reader);
         break;
+    case ROW:
+        page_join(page);
+        make_break(reader, 1);
+        break;
     case LINE:
     case TERM:
-    case ROW:
         make_break(reader, 1);
         break;
     case BLOCK:

@@ -139,6 +139,12 @@ static mortise_status reply(const struct fetched *page, const char *title, const
         used += (size_t)snprintf(out + used, size - used,
                                  "\n[only the first %zu characters are shown: the text goes on]",
                                  page->max_chars);
+    else if (!length && !*end)
+        used += (size_t)snprintf(out + used, size - used, "%s",
+                                 is_html(page) && !page->raw
+                                     ? "[no text: the page may be made by a program in the "
+                                       "browser; 'raw' gives it as it is]"
+                                     : "[it is empty]");
     else
         used += (size_t)snprintf(out + used, size - used, "%s", end);
     return mortise_reply_text(page->call, out, used);
@@ -223,12 +229,16 @@ static mortise_status fail_status(const struct fetched *page)
                                 : code == 429                ? MORTISE_RATE_LIMITED
                                 : code >= 500                ? MORTISE_UNAVAILABLE
                                                              : MORTISE_INTERNAL;
+    /* what a program is told, such as the name of a parameter that is missing */
+    const char *body = is_text(page) && !is_html(page) ? page->response->body : "";
+    size_t said = bytes_of(body, strlen(body), ERROR_CHARS);
     return mortise_fail_as(page->call, category, "fetch.status",
-                           "the server answered with status %" PRIu32 "%s", code,
+                           "the server answered with status %" PRIu32 "%s%s%.*s", code,
                            code == 404   ? ": there is no such page"
                            : code == 401 ? ": one has to log in there"
                            : code == 403 ? ": it does not give this page to programs, or to nobody"
-                                         : "");
+                                         : "",
+                           said ? "; it says: " : "", (int)said, body);
 }
 
 static mortise_status conclude(const struct fetched *page)

@@ -130,6 +130,14 @@ void page_break(struct page *page, int breaks)
     page->space = false;
 }
 
+void page_join(struct page *page)
+{
+    if (is_held(page))
+        return; /* they are from before that */
+    page->breaks = 0;
+    page->space = false;
+}
+
 void page_list(struct page *page, bool is_numbered)
 {
     page_break(page, page->lists ? 1 : 2);

@@ -37,6 +37,8 @@ void page_mark(struct page *page, const char *text);
 void page_hold(struct page *page);
 /* At least so many line ends before what comes next. */
 void page_break(struct page *page, int breaks);
+/* No line ends, whatever was asked for since the last page_hold(). */
+void page_join(struct page *page);
 void page_list(struct page *page, bool is_numbered);
 void page_list_end(struct page *page);
 void page_item(struct page *page);

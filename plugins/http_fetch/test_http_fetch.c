@@ -55,7 +55,18 @@ static const struct {
     {"use <code>f()</code> <!-- no --> now<script>if (a < b) \"</b>\"</script>", "use `f()` now"},
     {"<h2>a <a href='/l'>b</a></h2>", "## a [b](https://example.org/l)"},
     {"</div></p><b>x<i>y</b>z</i><unknown>w", "xyzw"},
-    {"", ""},
+    /* the blocks of a cell do not tear its line apart */
+    {"<table><tr><td><p>a</p></td><td><div>b</div><div>c</div></td></tr><tr><td></td><td>d</td>"
+     "</tr><tr><td><ul><li>e<li>f</ul></td><td>g</table>h",
+     "a | b\nc\n | d\n- e\n- f | g\n\nh"},
+    {"<dl><dt>a</dt><dd><p>b</p></dd></dl>", "a\n  b"},
+    /* addresses that no standard knows, and browsers do */
+    {"<a href=' /a b '>a</a> <a href='/\xC3\xA9?q[]=100%&amp;r=|'>b</a> <a href='/x%20y'>c</a> "
+     "<a href='//[::1]/[z]'>d</a> <a href='/e\nf'>e</a> <a href='httpx://f'>f</a>",
+     "[a](https://example.org/a%20b) [b](https://example.org/%C3%A9?q%5B%5D=100%25&r=%7C) "
+     "[c](https://example.org/x%20y) [d](https://[::1]/%5Bz%5D) [e](https://example.org/ef) f"},
+    {"<video>no</video>a<canvas>no</canvas>", "a"},
+    {"", "[no text: the page may be made by a program in the browser; 'raw' gives it as it is]"},
 };
 
 static void reads_html(void)
@@ -141,7 +152,12 @@ static void attaches_and_refuses(void)
     server.answer = (mortise_http_response){.status = 404, .body = "no"};
     const http_fetch_args args = {.url = "http://a.example/", .max_chars = 100};
     mortise_test_error(mortise_test_run(test, &http_fetch_tool, &args), MORTISE_MISSING, "404");
-    server.answer.status = 503;
+    server.answer = (mortise_http_response){
+        .status = 400, .content_type = "application/json", .body = "{\"error\":\"no 'q'\"}"};
+    mortise_test_error(mortise_test_run(test, &http_fetch_tool, &args), MORTISE_INTERNAL,
+                       "status 400; it says: {\"error\":\"no 'q'\"}");
+    mortise_test_text(fetch(test, "text/plain", ""), "[it is empty]");
+    server.answer = (mortise_http_response){.status = 503, .body = ""};
     mortise_test_error(mortise_test_run(test, &http_fetch_tool, &args), MORTISE_UNAVAILABLE, "503");
     mortise_test_error(
         mortise_test_run(test, &http_fetch_tool, &(http_fetch_args){.url = "file:///etc/passwd"}),

@@ -1,5 +1,7 @@
 #include "check.h"
 
+#include <mortise/tool.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -51,19 +53,6 @@ static bool is_inside(char byte) /* of a character of several bytes */
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* How much of `text` ends with a whole character. */
-static size_t whole_characters(const char *text, size_t length)
-{
-    size_t start = length;
-    while (start > 0 && length - start < 3 && is_inside(text[start - 1]))
-        start--;
-    if (start == 0 || (unsigned char)text[start - 1] < 0xc0)
-        return length;
-    unsigned char first = (unsigned char)text[start - 1];
-    size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    return length - (start - 1) < wanted ? start - 1 : length;
-}
-
 char *check_output(const struct check_result *result)
 {
     char *text = malloc(CHECK_HEAD + CHECK_TAIL + 101);
@@ -76,7 +65,7 @@ char *check_output(const struct check_result *result)
     memcpy(text, result->head, head);
     size_t length = head;
     if (rest > tail) {
-        length = whole_characters(text, head);
+        length = mortise_cut(text, head);
         while (tail > CHECK_TAIL - 3 && is_inside(result->tail[oldest])) {
             oldest = (oldest + 1) % CHECK_TAIL;
             tail--;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { LIST_BYTES = 48 << 10 }; /* of a result: the host shows 64 KiB */
+
 MORTISE_TOOL(memory_add, MORTISE_CONCURRENCY_SAFE,
     "Remember a text about the user or their work, to be found again in later conversations.",
     (string, text, "What to remember, in words that tell what it is about.", required,
@@ -47,6 +49,8 @@ static mortise_status reply(mortise_call *call, const mortise_memory_entry *cons
         return MORTISE_NO_MEMORY;
     list[0] = '[';
     for (size_t i = 0; i < count; i++) {
+        if (i > 0 && used + entries[i]->length > LIST_BYTES)
+            break;
         put_day(day, sizeof(day), entries[i]->saved_ms);
         used += (size_t)snprintf(list + used, size - used,
                                  "%s{\"id\":%" PRId64 ",\"saved\":\"%s\",\"text\":", i ? "," : "",

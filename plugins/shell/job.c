@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "supervise.h"
@@ -94,4 +95,11 @@ void job_release(struct job *job)
     close_one(&job->out);
     close_one(&job->err);
     close_one(&job->reports);
+}
+
+int64_t job_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

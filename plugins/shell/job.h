@@ -1,14 +1,15 @@
 /*
  * job - a command with all the processes that come of it.
  *
- *     host ── supervisor ── shell ── …
+ *     host ── supervisor ── parent ── shell ── …
  *
- * The supervisor is a fork that runs no other program.  Whatever the command starts, in whatever
- * session or process group, becomes its descendant and stays it: it is their subreaper.  It ends
- * them all when the host closes `lifeline` (or is gone, however it ended), and when some are left
- * a second after the shell's end.  Only async-signal-safe functions run in it, since the host has
- * threads.  None of the command's processes has a descriptor of the host's, its terminal, or its
- * process group.
+ * Supervisor and parent are forks that run no other program.  Whatever the command starts, in
+ * whatever session or process group, is a descendant of the supervisor and stays it: it is their
+ * subreaper.  It ends them all when the host closes `lifeline` (or is gone, however it ended), and
+ * when some are left a second after the shell's end.  The parent waits for the shell: a command
+ * that kills its own parent kills that one, and not the supervisor.  Only async-signal-safe
+ * functions run in it, since the host has threads.  None of the command's processes has a
+ * descriptor of the host's, its terminal, or its process group.
  *
  * One thread per job, and the thread that started it lives as long as it.
  */
@@ -16,6 +17,7 @@
 #define SHELL_JOB_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct job_request {
@@ -29,6 +31,7 @@ struct job_request {
 enum job_news {
     JOB_NOT_STARTED = 1, /* value: errno */
     JOB_SHELL_ENDED,     /* value: as of waitpid() */
+    JOB_LEFT,            /* value: how many could not be killed */
     JOB_GONE             /* the last; value: how many had to be killed */
 };
 struct job_report {
@@ -47,5 +50,8 @@ bool job_start(struct job *job, const struct job_request *request);
 void job_kill(struct job *job);
 /* After JOB_GONE, or the end of `reports`. */
 void job_release(struct job *job);
+
+/* Of a clock that only goes forward; async-signal-safe. */
+int64_t job_now_ms(void);
 
 #endif

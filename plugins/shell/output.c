@@ -52,12 +52,25 @@ static void emit(struct output *output, struct stream *stream, size_t length)
     mortise_emit(output->call, stream->name, stream->line, length);
     keep(output, stream->line, length);
     stream->line_length -= length;
+    stream->since_ms = output->now_ms;
     memmove(stream->line, stream->line + length, stream->line_length);
 }
 
-void output_show(struct output *output, struct stream *stream)
+static void show_all(struct output *output, struct stream *stream)
 {
     emit(output, stream, stream->line_length);
+}
+
+static void show_waiting(struct output *output, struct stream *stream, int64_t now_ms)
+{
+    if (stream->line_length && now_ms - stream->since_ms >= OUTPUT_WAIT_MS)
+        show_all(output, stream);
+}
+
+void output_show_waiting(struct output *output, int64_t now_ms)
+{
+    show_waiting(output, &output->out, now_ms);
+    show_waiting(output, &output->err, now_ms);
 }
 
 static void show_lines(struct output *output, struct stream *stream)
@@ -80,8 +93,10 @@ static void put(struct output *output, struct stream *stream, const char *text, 
     if (stream->line_length + length > sizeof(stream->line)) {
         show_lines(output, stream);
         if (stream->line_length + length > sizeof(stream->line))
-            output_show(output, stream);
+            show_all(output, stream);
     }
+    if (!stream->line_length)
+        stream->since_ms = output->now_ms;
     memcpy(stream->line + stream->line_length, text, length);
     stream->line_length += length;
     if (*text == '\n')
@@ -137,8 +152,10 @@ static void add_byte(struct output *output, struct stream *stream, unsigned char
     }
 }
 
-void output_add(struct output *output, struct stream *stream, const char *data, size_t length)
+void output_add(struct output *output, struct stream *stream, const char *data, size_t length,
+                int64_t now_ms)
 {
+    output->now_ms = now_ms;
     for (size_t i = 0; i < length; i++)
         add_byte(output, stream, (unsigned char)data[i]);
     show_lines(output, stream);
@@ -147,7 +164,7 @@ void output_add(struct output *output, struct stream *stream, const char *data, 
 void output_end(struct output *output, struct stream *stream)
 {
     put_bytes(output, stream);
-    output_show(output, stream);
+    show_all(output, stream);
 }
 
 /* ---- for the model ---- */
@@ -162,17 +179,7 @@ static size_t head_length(const struct output *output)
 {
     const char *end =
         memrchr(output->head + output->half / 2, '\n', output->half - output->half / 2);
-    size_t length = end ? (size_t)(end + 1 - output->head) : output->half;
-    size_t least = length > 3 ? length - 3 : 0;
-    if (!end) { /* back to before the character that may be cut */
-        size_t at = length;
-        while (at > least && is_inside(output->head[at - 1]))
-            at--;
-        if (at > 0 && (unsigned char)output->head[at - 1] >= 0xC0 &&
-            at - 1 + expected((unsigned char)output->head[at - 1]) > length)
-            length = at - 1;
-    }
-    return length;
+    return end ? (size_t)(end + 1 - output->head) : mortise_cut(output->head, output->half);
 }
 
 /* The same of the tail, which lies in order at `tail`: bytes of it to leave out. */

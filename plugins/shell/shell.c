@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "environment.h"
@@ -21,8 +21,8 @@
 
 enum {
     READ_BYTES = 16384,
-    SHOW_AFTER_MS = 200, /* a line without an end */
-    LEAVE_MS = 1000      /* of the call's time: for the end of all processes */
+    REST_READS = 64, /* 1 MiB: a pipe holds no more */
+    LEAVE_MS = 1000  /* of the call's time: for the end of all processes */
 };
 
 struct shell {
@@ -34,8 +34,9 @@ struct shell {
 
 MORTISE_TOOL(shell, MORTISE_DESTRUCTIVE | MORTISE_OPEN_WORLD,
     "Run a command in a shell and get what it writes to stdout and stderr, and its exit status. "
-    "There is no terminal and no input. Every process of the command is ended with it: nothing "
-    "can be left running in the background.",
+    "Each command begins anew: a change of folder or of variables does not last. There is no "
+    "terminal and no input. Every process of the command is ended with it: nothing can be left "
+    "running in the background.",
     (string,  command,   "The command line.", required, length(1, 100000)),
     (integer, timeout_s, "Seconds after which it is stopped, with what it wrote so far; 120 "
                          "unless the operator set another.", at_least(1)),
@@ -60,11 +61,31 @@ static const char *below(const char *workspace, const char *cwd)
     return *cwd ? cwd : ".";
 }
 
+/* A descriptor, or -1 with errno (EXDEV: it is elsewhere).  Without openat2, which old kernels lack
+ * and sandboxes forbid, it is looked at where the path has led: the command goes where it likes
+ * anyway, so renaming links meanwhile wins nothing. */
+static int open_below(int root, const char *workspace, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
+    int folder = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+    if (folder >= 0 || (errno != ENOSYS && errno != EPERM))
+        return folder;
+    char link[64], where[PATH_MAX];
+    folder = openat(root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
+    ssize_t length = folder < 0 ? 0 : readlink(link, where, sizeof(where) - 1);
+    where[length > 0 ? length : 0] = '\0';
+    if (folder < 0 || (where[0] == '/' && below(workspace, where)))
+        return folder;
+    close(folder);
+    errno = EXDEV;
+    return -1;
+}
+
 /* A descriptor, or -1 after mortise_fail(). */
 static int open_folder(mortise_call *call, const char *cwd)
 {
     const char *workspace = mortise_context(call, "workspace");
-    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
     if (!workspace) {
         mortise_fail(call, "there is no workspace to run commands in");
         return -1;
@@ -74,7 +95,7 @@ static int open_folder(mortise_call *call, const char *cwd)
     int folder = -1;
     errno = root < 0 ? errno : EXDEV;
     if (root >= 0 && path)
-        folder = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+        folder = open_below(root, workspace, path);
     int problem = errno;
     if (root >= 0)
         close(root);
@@ -94,16 +115,9 @@ struct run {
     struct job job;
     struct output output;
     int64_t limit_ms, deadline_ms;
-    int start_problem, status, killed;
-    bool shell_ended, is_gone, timed_out, cancelled;
+    int start_problem, status, killed, left;
+    bool shell_ended, is_gone, is_stopped, timed_out, cancelled;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void read_report(struct run *run)
 {
@@ -116,6 +130,8 @@ static void read_report(struct run *run)
         run->killed = report.value;
     } else if (report.news == JOB_NOT_STARTED) {
         run->start_problem = report.value;
+    } else if (report.news == JOB_LEFT) {
+        run->left = report.value;
     } else {
         run->shell_ended = true;
         run->status = report.value;
@@ -128,7 +144,7 @@ static bool read_stream(struct run *run, struct stream *stream, int *fd)
     char bytes[READ_BYTES];
     ssize_t got = *fd < 0 ? -1 : read(*fd, bytes, sizeof(bytes));
     if (got > 0)
-        output_add(&run->output, stream, bytes, (size_t)got);
+        output_add(&run->output, stream, bytes, (size_t)got, job_now_ms());
     if (*fd >= 0 && (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))) {
         close(*fd);
         *fd = -1;
@@ -136,10 +152,25 @@ static bool read_stream(struct run *run, struct stream *stream, int *fd)
     return got > 0;
 }
 
-static void stop(struct run *run, bool *why)
+/* A shell that has ended has its exit status, and only what it left behind is out of time. */
+static void stop_if_due(struct run *run, int64_t left_ms)
 {
-    *why = true;
-    job_kill(&run->job);
+    run->cancelled = mortise_cancelled(run->call);
+    run->is_stopped = run->cancelled || left_ms <= 0;
+    run->timed_out = run->is_stopped && !run->cancelled && !run->shell_ended;
+    if (run->is_stopped)
+        job_kill(&run->job);
+}
+
+/* What is in the pipes still.  Nobody writes to them any more, but for what could not be ended. */
+static void read_rest(struct run *run)
+{
+    for (int i = 0; i < REST_READS && read_stream(run, &run->output.out, &run->job.out); i++)
+        ;
+    for (int i = 0; i < REST_READS && read_stream(run, &run->output.err, &run->job.err); i++)
+        ;
+    output_end(&run->output, &run->output.out);
+    output_end(&run->output, &run->output.err);
 }
 
 /* Until every process is gone. */
@@ -147,36 +178,25 @@ static void follow(struct run *run)
 {
     struct job *job = &run->job;
     while (!run->is_gone) {
-        bool is_stopped = run->timed_out || run->cancelled;
         struct pollfd fds[] = {
             {.fd = job->out, .events = POLLIN},
             {.fd = job->err, .events = POLLIN},
             {.fd = job->reports, .events = POLLIN},
-            {.fd = is_stopped ? -1 : mortise_cancel_fd(run->call), .events = POLLIN}};
-        int64_t left_ms = is_stopped ? SHOW_AFTER_MS : run->deadline_ms - now_ms();
-        int64_t wait_ms = left_ms < 0 ? 0 : left_ms < SHOW_AFTER_MS ? left_ms : SHOW_AFTER_MS;
-        if (poll(fds, 4, (int)wait_ms) == 0) {
-            output_show(&run->output, &run->output.out);
-            output_show(&run->output, &run->output.err);
-        }
+            {.fd = run->is_stopped ? -1 : mortise_cancel_fd(run->call), .events = POLLIN}};
+        int64_t left_ms = run->is_stopped ? OUTPUT_WAIT_MS : run->deadline_ms - job_now_ms();
+        int64_t wait_ms = left_ms < 0 ? 0 : left_ms < OUTPUT_WAIT_MS ? left_ms : OUTPUT_WAIT_MS;
+        poll(fds, 4, (int)wait_ms);
         if (fds[0].revents)
             read_stream(run, &run->output.out, &job->out);
         if (fds[1].revents)
             read_stream(run, &run->output.err, &job->err);
         if (fds[2].revents)
             read_report(run);
-        if (!is_stopped && mortise_cancelled(run->call))
-            stop(run, &run->cancelled);
-        else if (!is_stopped && left_ms <= 0)
-            stop(run, &run->timed_out);
+        output_show_waiting(&run->output, job_now_ms());
+        if (!run->is_stopped)
+            stop_if_due(run, left_ms);
     }
-    /* No process has the other ends any more, so that is the rest of it. */
-    while (read_stream(run, &run->output.out, &job->out))
-        ;
-    while (read_stream(run, &run->output.err, &job->err))
-        ;
-    output_end(&run->output, &run->output.out);
-    output_end(&run->output, &run->output.err);
+    read_rest(run);
 }
 
 /* ---- the result ---- */
@@ -184,10 +204,10 @@ static void follow(struct run *run)
 static void describe_end(const struct run *run, char *out, size_t size)
 {
     if (run->timed_out) {
-        snprintf(out, size, "[stopped after %g s, its time limit: all of its processes were ended]",
-                 (double)run->limit_ms / 1000);
+        snprintf(out, size, "[stopped after %g s, its time limit%s]", (double)run->limit_ms / 1000,
+                 run->left ? "" : ": all of its processes were ended");
     } else if (!run->shell_ended) {
-        snprintf(out, size, "[it is not known how the command ended: its supervisor was killed]");
+        snprintf(out, size, "[it is not known how the command ended: its parent was killed]");
     } else if (WIFSIGNALED(run->status)) {
         const char *name = sigabbrev_np(WTERMSIG(run->status));
         snprintf(out, size, "[ended by signal %d%s%s]", WTERMSIG(run->status), name ? ", SIG" : "",
@@ -197,17 +217,27 @@ static void describe_end(const struct run *run, char *out, size_t size)
     }
 }
 
+static void describe_left(const struct run *run, char *out, size_t size)
+{
+    int used = 0;
+    if (run->killed > 0 && !run->timed_out)
+        used = snprintf(out, size, "[%d of its processes went on after its end and %s ended]\n",
+                        run->killed, run->killed == 1 ? "was" : "were");
+    if (run->left > 0)
+        snprintf(out + used, size - (size_t)used,
+                 "[%d of its processes cannot be ended: somebody else's, or stuck in the kernel]\n",
+                 run->left);
+}
+
 static mortise_status reply(const struct run *run)
 {
-    char end[160], left[160] = "";
+    char end[160], left[320] = "";
     size_t length;
     char *text = output_text(&run->output, &length);
     if (!text)
         return MORTISE_NO_MEMORY;
     describe_end(run, end, sizeof(end));
-    if (run->shell_ended && run->killed > 0 && !run->timed_out)
-        snprintf(left, sizeof(left), "[%d of its processes went on after its end and %s ended]\n",
-                 run->killed, run->killed == 1 ? "was" : "were");
+    describe_left(run, left, sizeof(left));
     size_t size = length + sizeof(end) + sizeof(left);
     char *whole = mortise_alloc(run->call, size);
     if (!whole)
@@ -238,7 +268,7 @@ static mortise_status shell(mortise_call *call, const shell_args *args)
         return MORTISE_FAILED;
     bool ok = output_begin(&run.output, call, (size_t)self->output_bytes);
     run.limit_ms = time_limit(call, timeout_s);
-    run.deadline_ms = now_ms() + run.limit_ms;
+    run.deadline_ms = job_now_ms() + run.limit_ms;
     ok = ok && job_start(&run.job, &(struct job_request){.shell = self->program,
                                                          .command = args->command,
                                                          .environment = self->environment,

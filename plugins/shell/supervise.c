@@ -11,27 +11,20 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NULL_FD, OUT_FD, ERR_FD, REPORTS, LIFELINE, CWD, SIGNALS, FDS };
 enum {
     LINGER_MS = 1000, /* what the shell left behind may end by itself */
     POLITE_MS = 300,  /* from SIGTERM to SIGKILL */
+    GIVE_UP_MS = 5000,
     ROUND_MS = 10
 };
 
 struct supervisor {
-    pid_t shell; /* 0: it has ended */
-    int ended;   /* of its descendants */
+    pid_t parent; /* of the shell; 0: it has ended */
+    int ended;    /* of its descendants */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void report(enum job_news news, int value)
 {
@@ -100,13 +93,14 @@ static void add_children(struct tree *tree, pid_t pid)
 }
 
 /* To every descendant and its whole process group, at once: what forks all the time has no time
- * to.  A group of a descendant has descendants only, as each session of theirs is their own. */
-static void signal_tree(int number)
+ * to.  A group of a descendant has descendants only, as each session of theirs is their own.
+ * Returns how many there are. */
+static int signal_tree(int number)
 {
     struct tree tree = {.count = 0};
     pid_t own = getpgrp();
-    add_children(&tree, getpid());
-    while (tree.count > 0) {
+    int found = 0;
+    for (add_children(&tree, getpid()); tree.count > 0; found++) {
         pid_t pid = tree.pids[--tree.count];
         add_children(&tree, pid);
         pid_t group = getpgid(pid);
@@ -114,6 +108,7 @@ static void signal_tree(int number)
             kill(-group, number);
         kill(pid, number);
     }
+    return found;
 }
 
 /* ---- ends ---- */
@@ -125,10 +120,8 @@ static bool reap(struct supervisor *self)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
         self->ended++;
-        if (pid == self->shell) {
-            self->shell = 0;
-            report(JOB_SHELL_ENDED, status);
-        }
+        if (pid == self->parent)
+            self->parent = 0;
     }
     return pid == 0;
 }
@@ -156,13 +149,18 @@ static void pause_round(int64_t ms)
 
 static void kill_all(struct supervisor *self)
 {
-    int64_t until_ms = now_ms() + POLITE_MS, left_ms;
+    int64_t until_ms = job_now_ms() + POLITE_MS, left_ms;
     signal_tree(SIGTERM);
     signal_tree(SIGCONT);
-    while (reap(self) && (left_ms = until_ms - now_ms()) > 0)
+    while (reap(self) && (left_ms = until_ms - job_now_ms()) > 0)
         pause_round(left_ms);
+    until_ms += GIVE_UP_MS;
     while (reap(self)) {
-        signal_tree(SIGKILL);
+        int left = signal_tree(SIGKILL);
+        if (job_now_ms() > until_ms) {
+            report(JOB_LEFT, left);
+            return;
+        }
         pause_round(ROUND_MS);
     }
 }
@@ -172,10 +170,10 @@ static void watch(struct supervisor *self)
     bool stop = false;
     int64_t until_ms = 0;
     while (reap(self)) {
-        if (!self->shell && !until_ms)
-            until_ms = now_ms() + LINGER_MS;
-        int64_t left_ms = self->shell ? -1 : until_ms - now_ms();
-        stop = stop || (!self->shell && left_ms <= 0);
+        if (!self->parent && !until_ms)
+            until_ms = job_now_ms() + LINGER_MS;
+        int64_t left_ms = self->parent ? -1 : until_ms - job_now_ms();
+        stop = stop || (!self->parent && left_ms <= 0);
         if (stop)
             break;
         stop = wait_for_news(left_ms);
@@ -227,14 +225,14 @@ static void reset_signals(void)
         sigaction(number, &action, NULL);
 }
 
-static _Noreturn void run_shell(const struct job_request *request, pid_t supervisor)
+static _Noreturn void run_shell(const struct job_request *request, pid_t parent)
 {
     sigset_t none;
     char *const arguments[] = {(char *)(uintptr_t)request->shell, (char *)(uintptr_t) "-c",
                                (char *)(uintptr_t)request->command, NULL};
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor)
+    if (getppid() != parent)
         _exit(127);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -242,6 +240,32 @@ static _Noreturn void run_shell(const struct job_request *request, pid_t supervi
         execve(request->shell, arguments, request->environment);
     report(JOB_NOT_STARTED, errno);
     _exit(127);
+}
+
+/* The pipes are the command's alone: their end is that of the last that has them. */
+static void leave_to_command(void)
+{
+    dup2(NULL_FD, OUT_FD);
+    dup2(NULL_FD, ERR_FD);
+    close(CWD);
+}
+
+/* Waits for the shell alone, so that what a command finds as its parent is not the supervisor. */
+static _Noreturn void run_parent(const struct job_request *request, pid_t supervisor)
+{
+    int status;
+    pid_t own = getpid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pid_t pid = getppid() == supervisor ? _Fork() : -1;
+    if (pid == 0)
+        run_shell(request, own);
+    if (pid < 0)
+        give_up(errno);
+    leave_to_command();
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    report(JOB_SHELL_ENDED, status);
+    _exit(0);
 }
 
 /* The signals of its end, and the end of its children: all are blocked, so none is lost. */
@@ -276,14 +300,12 @@ _Noreturn void supervise(const struct job_request *request, pid_t host,
     close(children);
 
     pid_t own = getpid();
-    self.shell = _Fork();
-    if (self.shell == 0)
-        run_shell(request, own);
-    if (self.shell < 0)
+    self.parent = _Fork();
+    if (self.parent == 0)
+        run_parent(request, own);
+    if (self.parent < 0)
         give_up(errno);
-    dup2(NULL_FD, OUT_FD); /* the command's alone: their end is that of the last that has them */
-    dup2(NULL_FD, ERR_FD);
-    close(CWD);
+    leave_to_command();
     watch(&self);
     _exit(0);
 }

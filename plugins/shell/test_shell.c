@@ -2,6 +2,12 @@
 
 #include "shell.c"
 
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
 static mortise_test *open_shell(const char *config)
 {
     mortise_test *test = mortise_test_open(config);
@@ -41,6 +47,14 @@ static void shows_while_it_comes(mortise_test *test) /* F38 */
             if (strcmp(result->progress[i].stream, streams[s]) == 0)
                 seen[s] += result->progress[i].length;
     mortise_test_true(seen[0] == strlen("one\naskthree\n") && seen[1] == strlen("two\n"));
+    /* lines without an end: a row of dots, and a question beside a stream that does not pause */
+    result = RUN(test, .command = "for i in $(seq 10); do printf .; sleep 0.1; done");
+    mortise_test_true(result->progress_count >= 3);
+    result = RUN(test, .command = "printf ask; for i in $(seq 8); do echo x >&2; sleep 0.1; done");
+    size_t asked = 0;
+    while (asked < result->progress_count && strcmp(result->progress[asked].stream, "stdout") != 0)
+        asked++;
+    mortise_test_true(asked < 5);
 }
 
 static void keeps_head_and_tail(void)
@@ -80,6 +94,10 @@ static void ends_what_takes_too_long(mortise_test *test)
     mortise_test_text(RUN(test, .command = "trap '' TERM; echo a; while :; do sleep 1; done",
                           .timeout_s = 1, .seen.timeout_s = true),
                       "a\n[stopped after 1 s, its time limit: all of its processes were ended]");
+    mortise_test_text(RUN(test, .command = "sleep 100 & sleep 0.6; exit 3", .timeout_s = 1,
+                          .seen.timeout_s = true),
+                      "[1 of its processes went on after its end and was ended]\n"
+                      "[exit status 3]"); /* the shell was in time */
     mortise_test_error(RUN(test, .command = "true", .timeout_s = 601, .seen.timeout_s = true),
                        MORTISE_INVALID_INPUT, "at most 600");
 }
@@ -91,17 +109,75 @@ static void leaves_nothing_behind(mortise_test *test)
                       "[exit status 0]");
     mortise_test_text(RUN(test, .command = "(sleep 0.2; echo late) & echo a"),
                       "a\nlate\n[exit status 0]"); /* it ends by itself */
-    mortise_test_text(RUN(test, .command = "kill -9 $PPID; sleep 5"),
-                      "[it is not known how the command ended: its supervisor was killed]");
+}
+
+static void outlives_its_parent(mortise_test *test)
+{
+    const mortise_test_result *result =
+        RUN(test, .command = "setsid sleep 100 & echo $!; kill -9 $PPID; wait");
+    mortise_test_contains(result->text, "went on after its end");
+    mortise_test_contains(result->text,
+                          "[it is not known how the command ended: its parent was killed]");
+    pid_t sleeper = atoi(result->text);
+    mortise_test_true(sleeper > 1 && kill(sleeper, 0) != 0);
+}
+
+/* By a user who has a program that becomes another user: needs root. */
+static void gives_up_what_it_may_not_kill(void)
+{
+    char program[] = "/tmp/mortise-shell-XXXXXX", command[512];
+    int status, fd = geteuid() == 0 ? mkstemp(program) : -1;
+    if (fd < 0)
+        return;
+    close(fd);
+    snprintf(command, sizeof(command), "cp /proc/%d/exe %s && chmod 4755 %s", getpid(), program,
+             program);
+    mortise_test_true(system(command) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        mortise_test_true(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
+        mortise_test *test = open_shell("{\"allow\":true}");
+        snprintf(command, sizeof(command), "%s stay", program);
+        mortise_test_text(RUN(test, .command = command, .timeout_s = 1, .seen.timeout_s = true),
+                          "root\n[1 of its processes cannot be ended: somebody else's, or stuck in "
+                          "the kernel]\n[stopped after 1 s, its time limit]");
+        exit(mortise_test_close(test));
+    }
+    mortise_test_true(waitpid(child, &status, 0) == child && status == 0);
+    unlink(program);
+}
+
+/* What is run there; it ends by itself. */
+static int stay(void)
+{
+    if (setuid(0) == 0)
+        puts("root");
+    fflush(stdout);
+    sleep(10);
+    return 0;
 }
 
 static void can_be_cancelled(mortise_test *test)
 {
-    int64_t begin = now_ms();
+    int64_t begin = job_now_ms();
     mortise_test_cancel(test, 200);
     const mortise_test_result *result = RUN(test, .command = "sleep 100");
     mortise_test_true(result->status == MORTISE_CANCELLED);
-    mortise_test_true(now_ms() - begin < 5000);
+    mortise_test_true(job_now_ms() - begin < 5000);
+}
+
+/* From now on: what an old kernel, or a sandbox, answers. */
+static void forbid_openat2(unsigned error)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+    mortise_test_true(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
 static void stays_in_the_workspace(void)
@@ -125,6 +201,21 @@ static void stays_in_the_workspace(void)
     mortise_test_context(test, "workspace", "/tmp");
     RUN(test, .command = command);
     mortise_test_close(test);
+}
+
+static void needs_no_openat2(void)
+{
+    static const unsigned errors[] = {ENOSYS, EPERM};
+    for (size_t i = 0; i < 2; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            forbid_openat2(errors[i]);
+            stays_in_the_workspace();
+            exit(mortise_test_status());
+        }
+        mortise_test_true(waitpid(child, &status, 0) == child && status == 0);
+    }
 }
 
 static void hides_variables(void)
@@ -164,18 +255,23 @@ static void has_sound_settings(void)
     mortise_test_close(test);
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    if (count > 1 && strcmp(words[1], "stay") == 0)
+        return stay();
     mortise_test *test = open_shell("{\"allow\":true}");
     tells_how_it_ended(test);
     shows_what_is_no_text(test);
     shows_while_it_comes(test);
     ends_what_takes_too_long(test);
     leaves_nothing_behind(test);
+    outlives_its_parent(test);
     can_be_cancelled(test);
     mortise_test_close(test);
     keeps_head_and_tail();
     stays_in_the_workspace();
+    needs_no_openat2();
+    gives_up_what_it_may_not_kill();
     hides_variables();
     has_sound_settings();
     return mortise_test_status();

@@ -31,6 +31,7 @@ static const char answer[] =
     "{\"query\":\"x\",\"results\":[{\"url\":\"https://a.example/\",\"title\":\"A \\\"one\\\"\","
     "\"content\":\"First.\",\"engine\":\"e\",\"score\":1.5},"
     "{\"url\":\"javascript:alert(1)\",\"title\":\"no\"},7,null,{\"title\":\"no address\"},"
+    "{\"url\":\"httpx://no\"},"
     "{\"url\":\"http://b.example/\",\"title\":null,\"content\":3}],\"suggestions\":[]}";
 
 static void finds(void) /* R13 */
@@ -50,8 +51,16 @@ static void finds(void) /* R13 */
     mortise_test_json(
         search(test, "x", 1),
         "[{\"title\":\"A \\\"one\\\"\",\"url\":\"https://a.example/\",\"snippet\":\"First.\"}]");
-    server.answer.body = "{\"results\":[]}";
+    server.answer.body = "{\"results\":[],\"unresponsive_engines\":[]}";
     mortise_test_json(search(test, "x", 5), "[]");
+    server.answer.body = "{\"results\":[],\"unresponsive_engines\":[[\"e\",\"CAPTCHA\"]]}";
+    mortise_test_error(search(test, "x", 5), MORTISE_UNAVAILABLE,
+                       "did not answer the search server");
+    char long_url[4096];
+    snprintf(long_url, sizeof(long_url), "{\"results\":[{\"url\":\"https://a.example/%02100d\"}]}",
+             1);
+    server.answer.body = long_url;
+    mortise_test_json(search(test, "x", 5), "[]"); /* and none that leads elsewhere */
     mortise_test_close(test);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SNIPPET_BYTES = 1000, ANSWER_BYTES = 4 << 20 };
+enum { URL_BYTES = 2048, SNIPPET_BYTES = 1000, ANSWER_BYTES = 4 << 20 };
 
 struct web_search {
     const mortise_host *host;
@@ -95,24 +95,41 @@ static const char *quoted(mortise_call *call, const char *result, const char *ke
     size_t length = strlen(text);
     if (length <= limit)
         return mortise_quote(call, text);
-    while (limit > 0 && ((unsigned char)text[limit] & 0xC0) == 0x80)
-        limit--;
+    limit = mortise_cut(text, limit);
     char *cut = mortise_alloc(call, limit + 1);
     return mortise_quote(call, cut ? memcpy(cut, text, limit) : "");
 }
 
+/* An address that is cut leads elsewhere, so one that is too long is none. */
+static bool is_address(mortise_call *call, const char *result)
+{
+    const char *url = "";
+    return mortise_json_text(call, result, "url", &url) == MORTISE_OK &&
+           (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0) &&
+           strlen(url) <= URL_BYTES;
+}
+
+/* Whether the server found nothing because those whom it asked did not answer it. */
+static bool is_in_the_dark(const char *answer)
+{
+    const char *engines, *engine = NULL;
+    return mortise_json_array(answer, "unresponsive_engines", &engines) == MORTISE_OK &&
+           mortise_json_next(engines, &engine) == MORTISE_OK;
+}
+
 /* `results` of the answer, one by one. */
-static mortise_status reply(mortise_call *call, const char *results, int64_t most)
+static mortise_status reply(mortise_call *call, const char *answer, const char *results,
+                            int64_t most)
 {
     const char *result = NULL, *parts[10];
     size_t size = sizeof("[]"), used = 1;
     int64_t count = 0;
     while (count < most && mortise_json_next(results, &result) == MORTISE_OK) {
-        const char *url = quoted(call, result, "url", 2048);
+        if (!is_address(call, result))
+            continue;
+        const char *url = quoted(call, result, "url", URL_BYTES);
         const char *title = quoted(call, result, "title", 300);
         const char *snippet = quoted(call, result, "content", SNIPPET_BYTES);
-        if (strncmp(url, "\"http", 5) != 0)
-            continue;
         size_t length = strlen(url) + strlen(title) + strlen(snippet) + 64;
         char *part = mortise_alloc(call, length);
         if (!part)
@@ -121,6 +138,10 @@ static mortise_status reply(mortise_call *call, const char *results, int64_t mos
                                  url, snippet);
         parts[count++] = part;
     }
+    if (!count && is_in_the_dark(answer))
+        return mortise_fail_as(call, MORTISE_UNAVAILABLE, "search.engines",
+                               "nothing was found, since search engines did not answer the search "
+                               "server: try again later, or with other words");
     char *list = mortise_alloc(call, size);
     if (!list)
         return MORTISE_NO_MEMORY;
@@ -173,7 +194,7 @@ static mortise_status web_search(mortise_call *call, const web_search_args *args
         return mortise_fail_as(call, MORTISE_INTERNAL, "search.answer",
                                "the search server did not answer as SearXNG does, with a JSON "
                                "object that has \"results\"");
-    return reply(call, results, args->maxResults);
+    return reply(call, response.body, results, args->maxResults);
 }
 
 /* ---- the plugin ---- */

@@ -266,6 +266,20 @@ def measure_call(bench, table):
                         limit_us)
 
 
+def measure_isolated(bench, table):
+    """One tool, called directly, here and in a process of its own by turns."""
+    done = subprocess.run([bench.program("isolated_call"), bench.mortise,
+                           os.path.join(bench.plugins(10), "bench_0000.so"),
+                           str(bench.times(50000))], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(done.stderr.strip())
+    figures = {name: value / 1e3 for name, value in json.loads(done.stdout).items()}
+    table.add("isolated call: beside the same call in process", "us", [figures["isolated_ns"]],
+              [figures["direct_ns"]])
+    table.add_alone("isolated call: how much longer it takes", "us", figures["more_ns"],
+                    figures["more_quarter_ns"], 15)
+
+
 def measure_session(bench, table):
     """Processor time of a late turn beside an early one; copying its bytes is not counted."""
     for wire in FORMATS.values():
@@ -303,7 +317,8 @@ def measure_sandbox(bench, table):
 
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
             "stream": measure_deltas, "tls": measure_tls, "big": measure_big, "call": measure_call,
-            "session": measure_session, "sandbox": measure_sandbox, "count": measure_instructions}
+            "isolated": measure_isolated, "session": measure_session, "sandbox": measure_sandbox,
+            "count": measure_instructions}
 
 
 # ---- the program ---------------------------------------------------------------------------

@@ -27,6 +27,8 @@ SECONDS = 30  # after which a process hangs; sanitizers are slow
 
 NOBODY = "127.0.0.1:1"  # nobody listens there
 
+ISOLATED = "MORTISE_ISOLATE" in os.environ  # every plugin is in a process of its own
+
 options = None  # what CMake told: mortise, fixtures, source, fail_malloc
 
 
@@ -111,6 +113,9 @@ class Case(unittest.TestCase):
         # begin at a certain place in its page for one of an older glibc, and crashes.
         own = [env["ASAN_OPTIONS"]] if env.get("ASAN_OPTIONS") else []
         env["ASAN_OPTIONS"] = ":".join(["intercept_tls_get_addr=0", *own])
+        # ThreadSanitizer lets every process wait for a second at its end.
+        own = [env["TSAN_OPTIONS"]] if env.get("TSAN_OPTIONS") else []
+        env["TSAN_OPTIONS"] = ":".join(["atexit_sleep_ms=0", *own])
         return {name: value for name, value in env.items() if value is not None}
 
     def start(self, *arguments, env=None, **how):

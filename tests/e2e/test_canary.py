@@ -359,7 +359,7 @@ class Secrets(Case):
                                     server.url + "/v1", "hi")
                 self.check(done, 0)
                 shown = server.requests[1]["body"]["messages"][-1]["content"]
-            self.assertIn("--base-url", shown)
+            self.assertIn("__plugin" if e2e.ISOLATED else "--base-url", shown)
             self.assertIn("HOME=", shown)
             self.assertNotIn("[redacted]", shown)
             self.check_run(done, [key, self.secret], path, self.path)
@@ -381,7 +381,10 @@ class Cores(Case):
                                  env={"SEARCH_KEY": secret, "OPENAI_API_KEY": key,
                                       "ASAN_OPTIONS": "handle_segv=0", "TSAN_OPTIONS": "handle_segv=0"})
             out, err = process.communicate(timeout=e2e.SECONDS)
-        self.assertEqual(process.returncode, -signal.SIGSEGV, err)
+        if e2e.ISOLATED:
+            self.assertIn(b"was killed by signal 11", err)
+        else:
+            self.assertEqual(process.returncode, -signal.SIGSEGV, err)
         self.assert_hidden([key, secret], "the output", out + err)
         cores = [name for name in os.listdir(self.work) if "core" in name]
         core = os.path.join(self.work, cores[0]) if cores else None
@@ -393,6 +396,8 @@ class Cores(Case):
 
     def test_core_that_was_asked_for(self):
         """Which shows that the test above could fail."""
+        if e2e.ISOLATED:
+            self.skipTest("a plugin in a process of its own leaves no core in any case")
         with open("/proc/sys/kernel/core_pattern", encoding="ascii") as file:
             pattern = file.read().strip()
         if "/" in pattern or pattern.startswith("|") or "core" not in pattern:

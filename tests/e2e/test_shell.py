@@ -90,6 +90,15 @@ class Configuration(Case):
         self.assertIn(f"\n{self.work}\n[exit status 0]", done.out)
 
 
+    def test_time_limit(self):
+        """As it is configured, and what the model may say at most."""
+        self.config(plugin_config={"shell": {"allow": True, "timeout_s": 1, "max_timeout_s": 2}})
+        done = self.mortise("tools", "call", "shell", '{"command": "echo a; sleep 60"}')
+        self.assertIn("a\n[stopped after 1 s", self.check(done, 0).out)
+        done = self.mortise("tools", "call", "shell", '{"command": "true", "timeout_s": 3}')
+        self.assertIn("'timeout_s' can be at most 2 here", self.check(done, 1).err)
+
+
 class Build(Case):
     def test_100000_lines(self):
         """F38, F74: seen while it runs, in bounded memory, with the exact exit status."""
@@ -135,6 +144,26 @@ class End(Case):
         self.check(self.finish(process), 130)
         self.check_gone(pids)
 
+    def terminal(self):
+        """Of its own for a run: our end, theirs, and what start() needs."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+
+        def begin():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        return master, slave, {"preexec_fn": begin, "pass_fds": [slave]}
+
+    def test_ctrl_c(self):
+        """W12: the same by the key, of a run that has a terminal."""
+        master, slave, terminal = self.terminal()
+        process, pids = self.begin(self.TREE, **terminal)
+        os.close(slave)
+        os.write(master, b"\x03")
+        self.check(self.finish(process), 130)
+        self.check_gone(pids)
+
     def test_killed_host(self):
         """Nothing outlives a host that could not say goodbye."""
         process, pids = self.begin(self.TREE)
@@ -149,17 +178,11 @@ class End(Case):
 
     def test_terminal(self):
         """Its modes are as they were, and nothing of a command can reach it."""
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
+        _, slave, terminal = self.terminal()
         before = termios.tcgetattr(slave)
-
-        def own_terminal():
-            os.setsid()
-            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-
         command = "stty raw -echo </dev/tty; stty raw -echo; read x; echo [$x]; echo $? >/dev/tty"
         done = self.mortise("--json", "-m", self.script(self.turn(command), {"text": "."}), "go",
-                            preexec_fn=own_terminal, pass_fds=[slave])
+                            **terminal)
         self.check(done, 0)
         self.assertEqual(termios.tcgetattr(slave), before)
         os.close(slave)

@@ -1,7 +1,9 @@
 """The tools that reach the web and the host's services, in the real binary."""
+import contextlib
 import http.server
 import json
 import threading
+import time
 import urllib.parse
 
 import e2e
@@ -20,11 +22,23 @@ class Web(http.server.BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
+    def drip(self):
+        """Until the other side has had enough."""
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b"x")
+                time.sleep(0.05)
+
     def do_GET(self):
         address = urllib.parse.urlsplit(self.path)
         asked = dict(urllib.parse.parse_qsl(address.query))
         self.server.asked.append((address.path, asked, self.headers))
         status, kind, body = self.server.answer
+        if body is None:
+            self.drip()
+            return
         self.send_response(status)
         if kind:
             self.send_header("Content-Type", kind)
@@ -47,7 +61,7 @@ class Case(e2e.Case):
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def answer(self, body, kind=None, status=200):
-        self.server.answer = status, kind, body if isinstance(body, bytes) else body.encode()
+        self.server.answer = status, kind, body.encode() if isinstance(body, str) else body
 
     def call(self, tool, *options, env=None, **arguments):
         return self.mortise(*options, "tools", "call", tool, json.dumps(arguments), env=env)
@@ -148,6 +162,15 @@ class Fetch(Case):
         self.assertIn("application/zip", self.check(self.call("http_fetch", url=self.url), 1).err)
         self.answer("", "text/plain", 404)
         self.assertIn("404", self.check(self.call("http_fetch", url=self.url), 1).err)
+
+    def test_time_limit(self):
+        """Also of a server that goes on sending, and as it is configured."""
+        self.private(timeout_s=1)
+        self.answer(None)
+        began = time.monotonic()
+        done = self.check(self.call("http_fetch", url=self.url), 1)
+        self.assertIn("did not answer in time", done.err)
+        self.assertLess(time.monotonic() - began, 20)
 
     def test_redirects(self):
         self.private()

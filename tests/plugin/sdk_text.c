@@ -98,6 +98,28 @@ static void test_json_strings(void **state)
     fake_reset();
 }
 
+static void test_cut(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t length, expected;
+    } cases[] = {
+        {"", 0, 0},
+        {"abc", 2, 2},
+        {"a\xc3\xa9", 3, 3},
+        {"a\xc3\xa9", 2, 1},
+        {"\xe2\x82\xac", 3, 3},
+        {"\xe2\x82\xac", 2, 0},
+        {"\xf0\x9f\x98\x80", 4, 4},
+        {"\xf0\x9f\x98\x80", 3, 0},
+        {"\x80\x80\x80\x80", 4, 4},
+        {"a\xff", 2, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(mortise_cut(cases[i].text, cases[i].length), cases[i].expected);
+}
+
 static void test_host_words(void **state)
 {
     (void)state;
@@ -169,9 +191,10 @@ static void test_state_of_a_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replies),      cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_json_strings), cmocka_unit_test(test_host_words),
-        cmocka_unit_test(test_config),       cmocka_unit_test(test_state_of_a_run),
+        cmocka_unit_test(test_replies),        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_json_strings),   cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_host_words),     cmocka_unit_test(test_config),
+        cmocka_unit_test(test_state_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,9 @@ MORTISE__OURS mortise_status mortise_fail_retry(mortise_call *call, mortise_cate
 /* `text` as a JSON string, quotes included, in memory that dies with the call; never NULL:
  * without memory it is the text `null`.  [thread-safe] */
 MORTISE__OURS const char *mortise_quote(mortise_call *call, const char *text);
+/* How much of the first `length` bytes of a text ends with a whole character of UTF-8: `length`, or
+ * up to three bytes less. */
+MORTISE__OURS size_t mortise_cut(const char *text, size_t length);
 
 /* ---- the answer of a MORTISE_FUNCTION ------------------------------------------------------ */
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -166,9 +167,65 @@ static void test_nobody_reads(void **state)
     close(fds[0]);
 }
 
+/* Over packets too, of which a long message takes several; one that is longer than any that is sent
+ * would be read in part. */
+static void test_packets(void **state)
+{
+    (void)state;
+    int fds[2];
+    enum { LONG = 150000, TOO_LONG = 80000 };
+    struct text out = TEXT_INIT;
+    struct parcel_in in = {0};
+    struct parcel parcel;
+    size_t length;
+    char *much = calloc(1, LONG);
+    assert_non_null(much);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+    parcel_begin(&out, PARCEL_EMIT);
+    parcel_put_bytes(&out, much, LONG);
+    assert_true(parcel_send(fds[0], &out, 1000));
+    while (parcel_next(&in, &parcel) == PARCEL_NONE)
+        assert_true(parcel_read_soon(fds[1], &in) > 0);
+    assert_non_null(parcel_bytes(&parcel, &length));
+    assert_int_equal(length, LONG);
+    assert_int_equal(send(fds[0], much, TOO_LONG, MSG_DONTWAIT), TOO_LONG);
+    assert_int_equal(parcel_read(fds[1], &in, 0), -1);
+    assert_int_equal(errno, EMSGSIZE);
+    parcel_in_release(&in);
+    text_release(&out);
+    free(much);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+/* To look without sleeping is given up where nothing comes, and taken up again where something does. */
+static void test_soon(void **state)
+{
+    (void)state;
+    int fds[2];
+    struct parcel_in in = {0};
+    const struct timeval slice = {.tv_usec = 1000};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal(setsockopt(fds[1], SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice)), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(parcel_read_soon(fds[1], &in), -1);
+        assert_int_equal(errno, EAGAIN);
+    }
+    unsigned skip = in.skip;
+    for (unsigned i = 0; i < 200; i++) {
+        assert_int_equal(send(fds[0], "x", 1, MSG_DONTWAIT), 1);
+        assert_int_equal(parcel_read_soon(fds[1], &in), 1);
+    }
+    assert_true(in.vain == 0 && in.skip <= skip);
+    parcel_in_release(&in);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packets),              cmocka_unit_test(test_soon),
         cmocka_unit_test(test_there_and_back),       cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_lies),                 cmocka_unit_test(test_a_length_without_end),
         cmocka_unit_test(test_nobody_reads),
