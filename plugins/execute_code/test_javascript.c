@@ -132,6 +132,17 @@ static void test_long(mortise_test *test)
     mortise_test_true(answer->is_ok && answer->length < 40000);
 }
 
+/* What tells of a script is there after everything else was collected. */
+static void test_garbage(mortise_test *test)
+{
+    const struct answer *answer = rows_run(
+        test, &execute_code_tool, "javascript",
+        "for (let i = 0; i < 300; i++) { const a = []; for (let k = 0; k < 3000; k++) a.push({s: 'k' + k}) }\n"
+        "console.log(new Map([[1, 2]])); Promise.reject(new Error('late')); 1");
+    mortise_test_same(answer_member(answer, "stdout"), "\"Map(1) { 1 => 2 }\\n\"");
+    mortise_test_contains(answer->text, "nobody waits for that promise: late");
+}
+
 /* R17: nothing but the limit of time ends it; that is the host's part, and here the test's. */
 static void test_endless(mortise_test *test)
 {
@@ -165,6 +176,7 @@ int main(void)
     ROWS_CHECK(test, "javascript", absent);
     ROWS_CHECK(test, "javascript", waiting);
     test_long(test);
+    test_garbage(test);
     test_endless(test);
     test_apart(test);
     return mortise_test_close(test);
