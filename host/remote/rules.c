@@ -160,6 +160,8 @@ static bool fill_for_call(struct rules *made, const json_t *grants, const mortis
     else if (loads)
         rules->code = SANDBOX_CODE_FILES;
     settle_processes(rules);
+    rules->namespaces =
+        SANDBOX_NAMESPACES_NONE; /* it is in those of the process it is forked from */
     rules->keep_descriptors = CALL_KEPT;
     rules->limits.descriptors = CALL_DESCRIPTORS;
     rules->limits.output_bytes = number(grants, "output_bytes", CALL_OUTPUT_BYTES);

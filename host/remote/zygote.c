@@ -23,10 +23,12 @@
 
 #define CALLS_MAX 256 /* at once */
 
-/* Where a call runs. */
+/* A process that has shut itself in and waits for a call: making it takes longer than most calls.
+ */
 struct cell {
     char *folder; /* NULL: there is none */
-    struct sandbox *sandbox;
+    pid_t pid;
+    int fd; /* over which it gets its lane */
 };
 
 /* A tool, as far as its calls have something in common. */
@@ -34,7 +36,7 @@ struct prepared {
     bool is_done;
     char failure[300]; /* of all its calls; "" */
     struct rules rules;
-    struct cell spare; /* of the next call, made while the one before it runs */
+    struct cell spare; /* for the next call, made while the one before it runs */
 };
 
 struct running {
@@ -144,59 +146,80 @@ static void set_environment(const char *folder)
     setenv("TMPDIR", folder, 1);
 }
 
-/* The lane and its cancel_fd become 3 and 4, what is below leads nowhere. */
-static bool arrange_descriptors(struct served_lane *lane)
+/* Descriptors of a call: below these, what leads nowhere. */
+enum { LANE_FD = 3, CANCEL_FD = 4 };
+
+/* Until it gets its lane, the cell's end of the socket is in the lane's place. */
+static bool arrange_descriptors(int fd)
 {
-    int fd = fcntl(lane->fd, F_DUPFD, 10), cancel_fd = fcntl(lane->cancel_fd, F_DUPFD, 10);
-    for (int i = 0; i < 3; i++)
+    int place = fcntl(fd, F_DUPFD, 10);
+    for (int i = 0; i < LANE_FD; i++)
         if (dup2(zygote.nowhere, i) != i)
             return false;
-    lane->fd = 3;
-    lane->cancel_fd = 4;
-    return fd >= 0 && cancel_fd >= 0 && dup2(fd, 3) == 3 && dup2(cancel_fd, 4) == 4;
+    return place >= 0 && dup2(place, LANE_FD) == LANE_FD &&
+           dup2(zygote.nowhere, CANCEL_FD) == CANCEL_FD;
 }
 
-static void refuse(struct served_lane *lane, const char *what)
+/* False: there will be none. */
+static bool wait_for_lane(struct served_lane *lane)
+{
+    struct parcel_in in = {.takes_fds = true};
+    struct parcel message;
+    enum parcel_next next;
+    while ((next = parcel_next(&in, &message)) == PARCEL_NONE)
+        if (parcel_read(LANE_FD, &in, 0) <= 0)
+            return false;
+    if (next != PARCEL_NEXT || message.type != PARCEL_LANE || in.fd_count != 2 ||
+        dup2(in.fds[0], LANE_FD) != LANE_FD || dup2(in.fds[1], CANCEL_FD) != CANCEL_FD)
+        return false;
+    close(in.fds[0]);
+    close(in.fds[1]);
+    parcel_in_release(&in);
+    lane_init(lane, LANE_FD, CANCEL_FD, zygote.plugin);
+    return true;
+}
+
+static void refuse(struct served_lane *lane, const char *what, int failure)
 {
     struct text message = TEXT_INIT;
     char reason[200];
-    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(errno));
+    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(failure));
     parcel_begin(&message, PARCEL_REFUSED);
     parcel_put_string(&message, reason);
     parcel_send(lane->fd, &message, -1);
     _exit(EXIT_FAILURE);
 }
 
-static void run_call(struct served_lane *lane, const struct sandbox *sandbox, pid_t parent,
-                     const char *folder) __attribute__((noreturn));
+static void be_cell(const struct sandbox *sandbox, pid_t parent, const char *folder, int fd)
+    __attribute__((noreturn));
 
-static void run_call(struct served_lane *lane, const struct sandbox *sandbox, pid_t parent,
-                     const char *folder)
+static void be_cell(const struct sandbox *sandbox, pid_t parent, const char *folder, int fd)
 {
+    static struct served_lane lane;
     struct parcel message;
-    call_lane = lane;
-    log_set_sink(log_over_lane);
+    const char *failure = NULL;
     set_environment(folder);
-    if (!arrange_descriptors(lane) || chdir(folder) != 0)
-        refuse(lane, "its process cannot be set up");
-    enum sandbox_layer layer = sandbox_enter(sandbox, parent);
-    if (layer != SANDBOX_NO_LAYER)
-        refuse(lane, sandbox_layer_name(layer));
-    if (!lane_first(lane, &message) || message.type != PARCEL_CALL)
+    if (!arrange_descriptors(fd))
         _exit(EXIT_FAILURE);
-    serve_call(lane, &message);
+    if (chdir(folder) != 0)
+        failure = "its folder cannot be entered";
+    enum sandbox_layer layer = failure ? SANDBOX_NO_LAYER : sandbox_enter(sandbox, parent);
+    int reason = errno;
+    if (layer != SANDBOX_NO_LAYER)
+        failure = sandbox_layer_name(layer);
+    if (!wait_for_lane(&lane))
+        _exit(EXIT_FAILURE);
+    if (failure)
+        refuse(&lane, failure, reason);
+    call_lane = &lane;
+    log_set_sink(log_over_lane);
+    if (!lane_first(&lane, &message) || message.type != PARCEL_CALL)
+        _exit(EXIT_FAILURE);
+    serve_call(&lane, &message);
     _exit(EXIT_SUCCESS);
 }
 
-/* ---- beginning a call ---- */
-
-/* A lane that is used once, by a process with one thread. */
-static struct served_lane *new_lane(int fd, int cancel_fd)
-{
-    static struct served_lane lane;
-    lane_init(&lane, fd, cancel_fd, zygote.plugin);
-    return &lane;
-}
+/* ---- making a cell ---- */
 
 /* The rules of its tool, with the call's own folder. */
 static struct sandbox *make_sandbox(const struct sandbox_rules *common, const char *folder,
@@ -220,25 +243,64 @@ static void drop_folder(char *folder)
 
 static void drop_cell(struct cell *cell)
 {
+    if (!cell->folder)
+        return;
+    close(cell->fd);
+    kill(cell->pid, SIGKILL);
+    waitpid(cell->pid, NULL, 0);
     drop_folder(cell->folder);
-    sandbox_free(cell->sandbox);
     *cell = (struct cell){0};
 }
 
+/* False with *error: there is none. */
+static bool fork_cell(struct cell *cell, const struct sandbox *sandbox, struct error *error)
+{
+    int pair[2];
+    pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return error_set(error, ERROR_PLUGIN, "no socket can be made for it: %s", strerror(errno));
+    cell->fd = pair[0];
+    cell->pid = fork();
+    if (cell->pid == 0)
+        be_cell(sandbox, parent, cell->folder, pair[1]);
+    int failure = errno;
+    close(pair[1]);
+    if (cell->pid > 0)
+        return true;
+    close(pair[0]);
+    return error_set(error, ERROR_PLUGIN, "no process can be made for it: %s", strerror(failure));
+}
+
 /* False with *error and *end: there is none. */
-static bool make_cell(struct cell *cell, const struct sandbox_rules *rules,
-                       enum confined_end *end, struct error *error)
+static bool make_cell(struct cell *cell, const struct sandbox_rules *rules, enum confined_end *end,
+                      struct error *error)
 {
     *end = CONFINED_FAILED;
     cell->folder = scratch_new_in(zygote.setup->scratch, error);
     if (!cell->folder)
         return false;
-    *end = CONFINED_REFUSED;
-    cell->sandbox = make_sandbox(rules, cell->folder, error);
-    if (cell->sandbox)
+    struct sandbox *sandbox = make_sandbox(rules, cell->folder, error);
+    if (!sandbox)
+        *end = CONFINED_REFUSED;
+    bool made = sandbox && fork_cell(cell, sandbox, error);
+    sandbox_free(sandbox);
+    if (made)
         return true;
-    drop_cell(cell);
+    drop_folder(cell->folder);
+    *cell = (struct cell){0};
     return false;
+}
+
+/* ---- beginning a call ---- */
+
+/* False: the cell is not there any more. */
+static bool hand_over(const struct cell *cell, const int lane_fds[2])
+{
+    struct text message = TEXT_INIT;
+    parcel_begin(&message, PARCEL_LANE);
+    bool sent = parcel_send_fds(cell->fd, &message, lane_fds, 2, 0);
+    text_release(&message);
+    return sent;
 }
 
 static bool watch(struct running *call, const struct sandbox_rules *common, struct error *error)
@@ -252,32 +314,35 @@ static bool watch(struct running *call, const struct sandbox_rules *common, stru
 }
 
 /* False with *error and *end: nothing runs. */
-static bool fork_call(struct running *call, struct prepared *prepared, struct served_lane *lane,
-                      enum confined_end *end, struct error *error)
+static bool begin_call(struct running *call, struct prepared *prepared, const int lane_fds[2],
+                       enum confined_end *end, struct error *error)
 {
     const struct sandbox_rules *rules = &prepared->rules.rules;
     struct cell cell = prepared->spare;
     prepared->spare = (struct cell){0};
-    if (!cell.folder && !make_cell(&cell, rules, end, error))
+    bool is_old = cell.folder;
+    if (!is_old && !make_cell(&cell, rules, end, error))
         return false;
-    pid_t parent = getpid();
     call->folder = cell.folder;
-    call->pid = fork();
-    if (call->pid == 0)
-        run_call(lane, cell.sandbox, parent, call->folder);
-    sandbox_free(cell.sandbox);
-    *end = call->pid < 0 ? CONFINED_FAILED : CONFINED_REFUSED;
-    if (call->pid < 0)
-        error_set(error, ERROR_PLUGIN, "no process can be made for it: %s", strerror(errno));
-    else if (watch(call, rules, error))
+    call->pid = cell.pid;
+    *end = CONFINED_REFUSED;
+    if (!watch(call, rules, error)) {
+        drop_cell(&cell);
+        return false;
+    }
+    if (hand_over(&cell, lane_fds)) {
+        close(cell.fd);
         return true;
-    else
-        waitpid(call->pid, NULL, 0);
-    drop_folder(call->folder);
-    return false;
+    }
+    sandbox_watch_free(call->watch);
+    drop_cell(&cell);
+    if (is_old) /* it may have been killed while it waited */
+        return begin_call(call, prepared, lane_fds, end, error);
+    *end = CONFINED_FAILED;
+    return error_set(error, ERROR_PLUGIN, "its process has ended before it began");
 }
 
-static void begin(uint32_t index, struct served_lane *lane, int end_fd)
+static void begin(uint32_t index, const int lane_fds[2], int end_fd)
 {
     struct running call = {.end_fd = end_fd};
     struct error error = ERROR_INIT;
@@ -287,7 +352,7 @@ static void begin(uint32_t index, struct served_lane *lane, int end_fd)
         error_set(&error, ERROR_PLUGIN, "%s", prepared->failure);
     } else if (zygote.count == CALLS_MAX) {
         error_set(&error, ERROR_PLUGIN, "%d calls run at once already", CALLS_MAX);
-    } else if (fork_call(&call, prepared, lane, &end, &error)) {
+    } else if (begin_call(&call, prepared, lane_fds, &end, &error)) {
         zygote.calls[zygote.count++] = call;
         make_cell(&prepared->spare, &prepared->rules.rules, &end, &error);
         return;
@@ -300,12 +365,13 @@ static void hear_fork(struct parcel *message, struct parcel_in *control)
     uint32_t index = parcel_u32(message);
     if (!parcel_ends(message) || control->fd_count < 3 || index >= zygote.plugin->tool_count)
         _exit(SERVE_LOST);
-    int fd = control->fds[0], cancel_fd = control->fds[1], end_fd = control->fds[2];
+    const int lane_fds[] = {control->fds[0], control->fds[1]};
+    int end_fd = control->fds[2];
     control->fd_count -= 3;
     memmove(control->fds, control->fds + 3, control->fd_count * sizeof(int));
-    begin(index, new_lane(fd, cancel_fd), end_fd);
-    close(fd);
-    close(cancel_fd);
+    begin(index, lane_fds, end_fd);
+    close(lane_fds[0]);
+    close(lane_fds[1]);
 }
 
 /* ---- ending one ---- */
@@ -419,6 +485,8 @@ int zygote_serve(struct plugin *plugin, const struct zygote_setup *setup, struct
         return EXIT_FAILURE;
     prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0); /* the socket tells, and there is something to remove */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (!sandbox_share_namespaces(rules_have_network(setup->grants)))
+        log_debug("calls in sandboxes have no namespaces of their own: %s", strerror(errno));
     serve_until_closed(control);
     finish_all();
     rmdir(setup->scratch); /* which nobody does when the host was killed */

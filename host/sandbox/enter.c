@@ -39,11 +39,20 @@ static bool enter_session(struct entry *entry)
     return setsid() >= 0 || (getsid(0) == getpid() && getpgrp() == getpid());
 }
 
+static int namespaces_of(bool network)
+{
+    return CLONE_NEWUSER | CLONE_NEWIPC | (network ? 0 : CLONE_NEWNET);
+}
+
+bool sandbox_share_namespaces(bool network)
+{
+    return unshare(namespaces_of(network)) == 0;
+}
+
 static bool enter_namespaces(struct entry *entry)
 {
     const struct sandbox *sandbox = entry->sandbox;
-    int flags = CLONE_NEWUSER | CLONE_NEWIPC | (sandbox->network ? 0 : CLONE_NEWNET) |
-                (sandbox->may_fork ? CLONE_NEWPID : 0);
+    int flags = namespaces_of(sandbox->network) | (sandbox->may_fork ? CLONE_NEWPID : 0);
     if (sandbox->namespaces == SANDBOX_NAMESPACES_NONE)
         return true;
     entry->apart = unshare(flags) == 0;

@@ -80,6 +80,12 @@ struct sandbox;
 struct sandbox *sandbox_prepare(const struct sandbox_rules *rules, struct error *error);
 void sandbox_free(struct sandbox *sandbox); /* NULL is fine */
 
+/* For a process with one thread that forks such children one after the other, and before that: puts
+ * it into namespaces of users, of IPC and, without `network`, of networks, which its children then
+ * share; to make them anew for each costs more than all other layers.  Kept open descriptors stay
+ * as they are.  False: the system does not allow it, and nothing has changed. */
+bool sandbox_share_namespaces(bool network);
+
 /* In a forked child, with one thread: shuts it in.  `parent` is getpid() of before the fork: when
  * the thread that forked ends, the child is killed.  The child leads a session and a process group
  * of its own, which it cannot leave.  Safe between fork() and exec(); takes no lock and no memory.

@@ -386,7 +386,8 @@ class Answerer(http.server.BaseHTTPRequestHandler):
 # ---- the runner ----
 
 
-def main():
+def main(begin=None):
+    """Runs the tests of the program; begin() first, when the options are known."""
     global options
     parser = argparse.ArgumentParser()
     parser.add_argument("--mortise", required=True, help="the binary")
@@ -398,6 +399,8 @@ def main():
     for name in ("mortise", "fixtures", "source"):
         setattr(options, name, os.path.realpath(getattr(options, name)))
     os.umask(0o022)
+    if begin:
+        begin()
     program = unittest.main(argv=[sys.argv[0], *options.tests], exit=False, verbosity=2)
     result = program.result
     if result.testsRun == 0:
