@@ -52,6 +52,7 @@ void app_finish(struct app *app)
     output_release(&app->out);
     output_release(&app->notes);
     services_unref(app->services);
+    trust_release(app);
     profiles_free(app->profiles);
     settings_release(&app->settings);
     secret_clear();
@@ -201,6 +202,12 @@ static bool plugin_isolation(void *context, const char *plugin, struct isolation
            read_grants(app, section, isolation, error);
 }
 
+static const json_t *plugin_scopes(void *context, const char *plugin)
+{
+    const struct app *app = context;
+    return json_object_get(settings_section(&app->settings, "plugin-config", plugin), "scopes");
+}
+
 static void tell_refusal(void *context, const char *path, const char *reason)
 {
     const struct app *app = context;
@@ -243,7 +250,7 @@ static bool add_sources(const struct app *app, struct plugin_set *set)
                    add_usual_folder(set, path_system_plugins())));
 }
 
-struct plugin_set *app_plugins(struct app *app, struct error *error)
+struct plugin_set *app_sources(struct app *app, struct error *error)
 {
     if (!app->services)
         app->services = places_services(&app->settings);
@@ -252,16 +259,27 @@ struct plugin_set *app_plugins(struct app *app, struct error *error)
         .config_context = app,
         .isolation = plugin_isolation,
         .isolate = remote_isolate,
+        .scopes = plugin_scopes,
+        .admits = trust_is_asked(app) ? trust_admits : NULL,
         .confine = remote_confine,
         .services = services_face(app->services),
         .refused = tell_refusal,
         .refused_context = app,
     };
     struct plugin_set *set = app->services ? plugin_set_new(&loader) : NULL;
-    bool ok = set && add_sources(app, set);
-    if (!ok)
-        error_memory(error);
-    if (ok && plugin_set_load(set, error))
+    if (set && add_sources(app, set))
+        return set;
+    error_memory(error);
+    plugin_set_free(set);
+    return NULL;
+}
+
+struct plugin_set *app_plugins(struct app *app, struct error *error)
+{
+    struct plugin_set *set = app_sources(app, error);
+    if (trust_is_asked(app))
+        trust_read(app);
+    if (set && plugin_set_load(set, error))
         return set;
     plugin_set_free(set);
     return NULL;

@@ -4,6 +4,7 @@
 #ifndef COMMAND_APP_H
 #define COMMAND_APP_H
 
+#include "command/trust.h"
 #include "config/settings.h"
 #include "frontend/output.h"
 #include "plugin/set.h"
@@ -36,6 +37,7 @@ struct app {
     bool json;           /* --json */
     bool keeps_refusals; /* they are in the registry, and told from there */
     struct services *services; /* what tools may use; made by app_plugins() */
+    struct trust trust;        /* which plugins may be loaded */
     struct recorder *recorder; /* --record; made with the first conversation */
     struct profiles *profiles; /* the providers; made by model_profiles() */
 };
@@ -54,6 +56,8 @@ int app_flush(struct app *app);
  * secrets, and releases it. */
 void app_print_json(struct app *app, struct text *line);
 
+/* Where plugins are looked for, with nothing loaded.  NULL with *error. */
+struct plugin_set *app_sources(struct app *app, struct error *error);
 /* All plugins of the settings: -e files (which must load), -P folders, the variable
  * MORTISE_PLUGIN_PATH, the user's and the installed folder.  NULL with *error. */
 struct plugin_set *app_plugins(struct app *app, struct error *error);

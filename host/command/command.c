@@ -12,9 +12,11 @@ static const struct command commands[] = {
     {"chat", "", "talk with the model; /help tells what can be done there", command_chat, false},
     {"tools", "[list | show NAME | call NAME [JSON]]", "the tools that were found; call one yourself",
      command_tools, false},
-    {"plugins", "[list | show NAME | check FILE... | reset NAME]",
+    {"plugins",
+     "[list | show NAME | check FILE... | reset NAME | trust FILE... | trusted | distrust NAME...]",
      "what was loaded, what was refused and why, and what its tools did so far (reset: forget\n"
-     "      that); check a file without running it",
+     "      that); check a file without running it; trust files as they are now, for --trust pinned,\n"
+     "      and no longer (both also by name; distrust also by SHA-256)",
      command_plugins, false},
     {"hooks", "", "every hook event and who takes it, in order", command_hooks, false},
     {"providers", "", "the providers, and the variables they read", command_providers, false},

@@ -114,6 +114,8 @@ static void reload(struct told *told)
         error_prefix(&error, "what was configured before holds");
         told->tell(told->data, error.message, true);
     }
+    if (trust_is_asked(c->app))
+        trust_read(c->app);
     if (plugin_set_reload(c->plugins, tell_change, told, &error))
         hand_over(told);
     else

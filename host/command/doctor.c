@@ -7,6 +7,7 @@
 #include "base/secret.h"
 #include "base/utf8.h"
 #include "command/command.h"
+#include "command/tool_view.h"
 #include "plugin/registry.h"
 
 static const struct {
@@ -104,15 +105,27 @@ void doctor_no_memory(struct doctor *doctor, const char *check)
 
 /* ---- plugins ---- */
 
+static void tell_plugin(struct doctor *doctor, const struct plugin *plugin)
+{
+    struct text runs = TEXT_INIT;
+    tool_view_plugin_runs(&runs, plugin);
+    if (runs.failed)
+        doctor_no_memory(doctor, "plugin");
+    else
+        doctor_tell(doctor, FINDING_OK, "plugin", NULL,
+                    "'%s' has %zu tool%s and %zu hook%s, %s (%s)", plugin->name,
+                    plugin->tool_count, plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
+                    plugin->hook_count == 1 ? "" : "s", text_cstr(&runs), plugin->path);
+    text_release(&runs);
+}
+
 static void tell_plugins(struct doctor *doctor, const struct registry *registry)
 {
     const struct plugin *plugin;
     const struct refusal *refusal;
     size_t loaded = 0;
     for (; (plugin = registry_plugin(registry, loaded)); loaded++)
-        doctor_tell(doctor, FINDING_OK, "plugin", NULL, "'%s' has %zu tool%s and %zu hook%s (%s)",
-                    plugin->name, plugin->tool_count, plugin->tool_count == 1 ? "" : "s",
-                    plugin->hook_count, plugin->hook_count == 1 ? "" : "s", plugin->path);
+        tell_plugin(doctor, plugin);
     for (size_t i = 0; (refusal = registry_refusal(registry, i)); i++) {
         struct error error;
         error_set(&error, ERROR_PLUGIN, "%s: %s", refusal->path, refusal->reason);
@@ -128,6 +141,7 @@ static void check_plugins(struct doctor *doctor)
 {
     struct error error;
     doctor->app->keeps_refusals = true;
+    doctor_trust(doctor);
     struct registry *registry = app_load(doctor->app, &error);
     if (registry)
         tell_plugins(doctor, registry);

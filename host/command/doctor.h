@@ -34,6 +34,7 @@ void doctor_no_memory(struct doctor *doctor, const char *check);
 void doctor_settings(struct doctor *doctor); /* files, variables, keys */
 void doctor_server(struct doctor *doctor);   /* the model and the way to it */
 void doctor_places(struct doctor *doctor);   /* folders, the session store */
+void doctor_trust(struct doctor *doctor);    /* which plugins may be loaded */
 void doctor_sandbox(struct doctor *doctor);  /* what this kernel offers to lock code in */
 void doctor_machine(struct doctor *doctor);  /* the terminal */
 

@@ -1,9 +1,11 @@
+#include <errno.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "base/log.h"
 #include "command/account.h"
 #include "command/command.h"
+#include "command/tool_view.h"
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
 
@@ -14,7 +16,8 @@ static void list_loaded(struct app *app, const struct plugin *plugin)
                   plugin->tool_count, plugin->tool_count == 1 ? "" : "s", plugin->hook_count,
                   plugin->hook_count == 1 ? "" : "s");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
-    output_own(&app->out, "\n");
+    const struct trust_view view = trust_view(app, plugin);
+    output_printf(&app->out, "%s%s\n", view.words ? "  " : "", view.words ? view.words : "");
 }
 
 /* What is known of each tool that was ever called. */
@@ -47,8 +50,14 @@ static void list_loaded_json(struct app *app, const struct registry *registry,
     json_put_string(&line, "version", plugin->version);
     json_put_string(&line, "path", plugin->path);
     json_put_boolean(&line, "loaded", true);
+    json_put_string(&line, "isolation", tool_view_place(plugin));
     json_put_integer(&line, "tools", (int64_t)plugin->tool_count);
     json_put_integer(&line, "hooks", (int64_t)plugin->hook_count);
+    const struct trust_view view = trust_view(app, plugin);
+    if (view.word) {
+        json_put_string(&line, "trust", view.word);
+        json_put_string(&line, "sha256", view.sha256);
+    }
     put_account(&line, registry, plugin, book);
     app_print_json(app, &line);
 }
@@ -111,15 +120,35 @@ static void show_account(struct app *app, const struct registry *registry,
     account_table_show(&table, &app->out);
 }
 
+/* What is granted, where the configuration says so. */
+static void show_scopes(struct app *app, const struct plugin *plugin)
+{
+    if (!plugin->scopes)
+        return;
+    output_own(&app->out, "scopes  ");
+    for (size_t i = 0; plugin->scopes[i]; i++)
+        output_printf(&app->out, " %s", plugin->scopes[i]);
+    output_own(&app->out, plugin->scopes[0] ? "\n" : " none\n");
+}
+
 static void show_plugin(struct app *app, const struct registry *registry,
                         const struct plugin *plugin)
 {
     const struct tool *tool;
     const struct hook *hook;
+    struct text runs = TEXT_INIT;
     output_printf(&app->out, "%s%s%s\nfile     ", plugin->name, plugin->version ? " " : "",
                   plugin->version ? plugin->version : "");
     output_foreign(&app->out, plugin->path, strlen(plugin->path));
-    output_own(&app->out, "\n");
+    tool_view_plugin_runs(&runs, plugin);
+    if (runs.failed)
+        output_fail(&app->out, ENOMEM);
+    output_printf(&app->out, "\nruns     %s\n", text_cstr(&runs));
+    text_release(&runs);
+    const struct trust_view view = trust_view(app, plugin);
+    if (view.word)
+        output_printf(&app->out, "trust    %s, SHA-256 %s\n", view.words, view.sha256);
+    show_scopes(app, plugin);
     for (size_t i = 0; (tool = registry_tool(registry, i)); i++)
         if (tool->plugin == plugin) {
             output_printf(&app->out, "tool     %s: ", tool->name);
@@ -181,11 +210,18 @@ int command_plugins(struct app *app, int count, char **operands)
         return check(app, count - 1, operands + 1);
     if (strcmp(verb, "reset") == 0 && count == 2)
         return account_forget(app, operands[1]);
+    if (strcmp(verb, "trust") == 0 && count > 1)
+        return trust_add(app, count - 1, operands + 1);
+    if (strcmp(verb, "trusted") == 0 && count == 1)
+        return trust_list(app);
+    if (strcmp(verb, "distrust") == 0 && count > 1)
+        return trust_remove(app, count - 1, operands + 1);
     if (!is_show && (strcmp(verb, "list") != 0 || count > 1))
         return command_usage(app, "plugins", "unknown or missing words after 'plugins'");
     struct registry *registry = app_load(app, &error);
     if (!registry)
         return app_fail(app, &error);
+    trust_read(app);
     int code = is_show ? show(app, registry, operands[1]) : list(app, registry);
     registry_unref(registry);
     return code;

@@ -11,4 +11,10 @@ void tool_view_line(struct output *out, const struct tool *tool, int width);
 /* A schema over several lines; NULL: nothing. */
 void tool_view_schema(struct output *out, const char *label, const char *schema);
 
+/* Where it runs: in a word ("none", "process", "sandbox"), and in a few. */
+const char *tool_view_place(const struct plugin *plugin);
+void tool_view_plugin_runs(struct text *out, const struct plugin *plugin);
+/* The same of a tool, with what it has there; may be several lines, of which the first goes on. */
+void tool_view_runs(struct text *out, const struct tool *tool);
+
 #endif

@@ -70,6 +70,18 @@ static void show_flags(struct app *app, uint32_t flags)
     output_own(&app->out, flags ? "\n" : " none\n");
 }
 
+static void show_runs(struct app *app, const struct tool *tool)
+{
+    struct text runs = TEXT_INIT;
+    tool_view_runs(&runs, tool);
+    output_own(&app->out, "runs         ");
+    if (runs.failed)
+        output_fail(&app->out, ENOMEM);
+    output_foreign(&app->out, text_cstr(&runs), runs.length);
+    output_own(&app->out, "\n");
+    text_release(&runs);
+}
+
 static int show(struct app *app, const struct registry *registry, const char *name)
 {
     struct error error;
@@ -89,6 +101,7 @@ static int show(struct app *app, const struct registry *registry, const char *na
     if (tool->plugin->version)
         output_printf(&app->out, " %s", tool->plugin->version);
     output_printf(&app->out, "\nfile         %s\n", tool->plugin->path);
+    show_runs(app, tool);
     show_flags(app, tool->meta.flags);
     for (size_t i = 0; tool->meta.scopes && tool->meta.scopes[i]; i++)
         output_printf(&app->out, "scope        %s\n", tool->meta.scopes[i]);

@@ -79,11 +79,20 @@ static bool add(struct settings *settings, enum setting_id id, enum setting_sour
 /* What a project's file may not do, because it may be a stranger's. */
 static bool allowed_in_project(int id, const json_t *json, struct error *error)
 {
-    if (setting_definitions[id].project != PROJECT_OK)
+    const struct setting_definition *definition = &setting_definitions[id];
+    const char *text = json_string_value(json);
+    if (definition->project == PROJECT_TIGHTENS) {
+        const char *strictest = strrchr(definition->metavariable, '|') + 1;
+        return (text && strcmp(text, strictest) == 0) ||
+               error_set(error, ERROR_CONFIG,
+                         "'%s' of a project can only be '%s'; put anything else into your own "
+                         "configuration",
+                         definition->name, strictest);
+    }
+    if (definition->project != PROJECT_OK)
         return error_set(error, ERROR_CONFIG,
                          "'%s' cannot be set by a project; put it into your own configuration",
-                         setting_definitions[id].name);
-    const char *text = json_string_value(json);
+                         definition->name);
     if (id == SETTING_SYSTEM && text && text[0] == '@')
         return error_set(error, ERROR_CONFIG, "'system' of a project must be a text, not a file");
     return true;

@@ -10,7 +10,7 @@
 /* What is the host's business, not the plugin's. */
 static bool is_hidden(const char *key)
 {
-    static const char *const hidden[] = {MEMBER, "isolation", "limits", "sandbox"};
+    static const char *const hidden[] = {MEMBER, "scopes", "isolation", "limits", "sandbox"};
     for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
         if (strcmp(key, hidden[i]) == 0)
             return true;

@@ -3,7 +3,7 @@
  *
  * "plugin-config": {"search": {"secrets": {"api_key": {"env": "NAME"} | {"file": "PATH"} |
  * {"command": "pass show search"}}}} in the user's file.  The plugin gets its section without
- * "secrets", "isolation", "limits" and "sandbox": these are not its business.
+ * "secrets", "scopes", "isolation", "limits" and "sandbox": these are not its business.
  *
  * Grants are handed on as JSON text, so that any thread can read them later.
  */

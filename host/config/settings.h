@@ -30,8 +30,9 @@ enum setting_kind {
     SETTING_NUMBER  /* real */
 };
 
-/* Where the project's file may set it. */
-enum { USER_ONLY = 0, PROJECT_OK = 1 };
+/* What the project's file may do with it.  TIGHTENS: of a choice, set the last word, which is the
+ * strictest. */
+enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2 };
 
 /* id, long option, short option or 0, metavariable, kind, project, default, help */
 #define SETTINGS(X)                                                                                \
@@ -47,6 +48,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1 };
       "search no folder for plugins")                                                              \
     X(ISOLATE, "isolate", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                               \
       "run each plugin in a process of its own, unless its configuration says none")               \
+    X(TRUST, "trust", 0, "any|pinned", SETTING_CHOICE, PROJECT_TIGHTENS, "any",                    \
+      "load any plugin, or only what `mortise plugins trust` noted, unchanged")                    \
     X(WATCH, "watch", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                                   \
       "load plugins anew when their files change; without it SIGHUP and /reload do")               \
     X(TOOLS, "tools", 0, "GLOB,...", SETTING_TEXT, PROJECT_OK, NULL,                               \

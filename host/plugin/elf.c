@@ -1,7 +1,9 @@
 #include "plugin/elf.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "plugin/elf_file.h"
 
@@ -78,6 +80,55 @@ static bool check_sanitizers(struct elf_file *file, struct error *error)
         dlclose(present); /* only the count of the RTLD_NOLOAD */
     }
     return true;
+}
+
+/* ---- libraries of its own ---- */
+
+/* A folder that is not there can be made in the next one above. */
+static bool is_of_root(char *folder)
+{
+    struct stat status;
+    char *slash;
+    while (stat(folder, &status) != 0 && (slash = strrchr(folder, '/')) && slash > folder)
+        *slash = '\0';
+    return folder[0] == '/' && stat(folder, &status) == 0 && status.st_uid == 0 &&
+           !(status.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static bool check_search(const char *paths, struct error *error)
+{
+    for (const char *at = paths; *at;) {
+        size_t length = strcspn(at, ":");
+        char *folder = strndup(at, length);
+        if (!folder)
+            return error_memory(error);
+        bool ok = !strchr(folder, '$') && is_of_root(folder);
+        free(folder);
+        if (!ok)
+            return error_set(error, ERROR_PLUGIN,
+                             "it looks for libraries in '%.*s', so what runs is more than the file "
+                             "that is trusted: build it without that RUNPATH, or link them "
+                             "statically",
+                             (int)(length < 200 ? length : 200), at);
+        at += length + (at[length] == ':');
+    }
+    return true;
+}
+
+bool elf_is_alone(int fd, struct error *error)
+{
+    struct elf_file file;
+    char text[ELF_MAX_STRING];
+    if (!elf_file_open(&file, fd, error) || !elf_file_read(&file, error))
+        return false;
+    for (size_t i = 0; i < file.needed_count; i++)
+        if (elf_file_string(&file, file.needed[i], text) && strchr(text, '/'))
+            return error_set(error, ERROR_PLUGIN,
+                             "it needs the library '%.200s', so what runs is more than the file "
+                             "that is trusted: link it by its name, or statically",
+                             text);
+    return !file.runpath || !elf_file_string(&file, file.runpath, text) ||
+           check_search(text, error);
 }
 
 /* ---- the whole ---- */

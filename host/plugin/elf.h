@@ -29,6 +29,10 @@ bool elf_inspect(int fd, struct elf_info *info, struct error *error);
 /* The same for a file's bytes. */
 bool elf_inspect_memory(const void *data, size_t size, struct elf_info *info, struct error *error);
 
+/* Whether the libraries that it needs are looked for only where root alone can put them; what comes
+ * with the object is not in its bytes.  Kind plugin. */
+bool elf_is_alone(int fd, struct error *error);
+
 /* Whether every undefined symbol can be had from this process or from the libraries that
  * the object names.  Libraries of the system are loaded to see; those that come with the
  * object (a path, or found by its RPATH or RUNPATH) are only read, as is the object.

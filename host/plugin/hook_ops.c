@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "conversation/item_view.h"
+#include "plugin/granted.h"
 
 struct removed_pair {
     struct removed_pair *next;
@@ -86,7 +87,10 @@ static const char *op_context(mortise_hook *hook, const char *key)
         return parts_of(asked);
     if (!setting->context || !key)
         return NULL;
-    return setting->context(setting->context_data, key, &asked->memory);
+    const char *value = setting->context(setting->context_data, key, &asked->memory);
+    return strcmp(key, "scopes") == 0
+               ? granted_of(asked->hook->plugin, value, &asked->memory)
+               : value;
 }
 
 static void *op_alloc(mortise_hook *hook, size_t bytes)

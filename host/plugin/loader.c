@@ -1,6 +1,8 @@
 #include "plugin/loader.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,30 +11,21 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "plugin/elf.h"
+#include "plugin/granted.h"
 #include "plugin/host_api.h"
+#include "plugin/pins.h"
 #include "plugin/scan.h"
 
 typedef mortise_plugin *factory(const mortise_host *host);
 
 /* ---- the factory ---- */
 
-/* "text" of "/usr/lib/mortise/text.so"; NULL: no memory. */
-static char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-    if (length > 3 && strcmp(name + length - 3, ".so") == 0)
-        length -= 3;
-    return strndup(name, length);
-}
-
 /* How it is to run, as the configuration says. */
 static bool read_isolation(const struct loader *loader, const char *path,
                            struct isolation *isolation, struct error *error)
 {
     *isolation = (struct isolation){0};
-    char *name = loader->isolation ? name_of(path) : NULL;
+    char *name = loader->isolation ? pins_name(path) : NULL;
     bool ok = !loader->isolation ||
               (name ? loader->isolation(loader->config_context, name, isolation, error)
                     : error_memory(error));
@@ -40,19 +33,36 @@ static bool read_isolation(const struct loader *loader, const char *path,
     return ok;
 }
 
-bool loader_isolates(const struct loader *loader, const struct plugin *plugin)
+/* What it may be given; NULL: everything, or no memory. */
+static const json_t *read_scopes(const struct loader *loader, const char *path, bool *ok)
+{
+    char *name = loader->scopes ? pins_name(path) : NULL;
+    *ok = name || !loader->scopes;
+    const json_t *scopes = name ? loader->scopes(loader->config_context, name) : NULL;
+    free(name);
+    return scopes;
+}
+
+bool loader_would_keep(const struct loader *loader, const struct plugin *plugin)
 {
     struct isolation isolation;
     struct error ignored;
-    bool same = read_isolation(loader, plugin->path, &isolation, &ignored) &&
-                isolation_equal(&isolation, &plugin->isolation);
+    bool ok;
+    const json_t *scopes = read_scopes(loader, plugin->path, &ok);
+    bool same = ok && granted_are(plugin, scopes) &&
+                read_isolation(loader, plugin->path, &isolation, &ignored);
+    if (!same)
+        return false;
+    same = isolation_equal(&isolation, &plugin->isolation) &&
+           (!loader->admits ||
+            loader->admits(loader->config_context, plugin->path, plugin->sha256, &ignored));
     isolation_release(&isolation);
     return same;
 }
 
 char *loader_config(const struct loader *loader, const char *path)
 {
-    char *name = name_of(path);
+    char *name = pins_name(path);
     char *config = NULL;
     if (name)
         config = loader->config ? loader->config(loader->config_context, name) : strdup("{}");
@@ -62,7 +72,7 @@ char *loader_config(const struct loader *loader, const char *path)
 
 static struct host_api *make_api(const struct loader *loader, const char *path)
 {
-    char *name = name_of(path);
+    char *name = pins_name(path);
     struct host_api *api =
         name ? host_api_new(name, loader_config(loader, path), loader->services) : NULL;
     free(name);
@@ -85,8 +95,8 @@ static struct plugin *keep(const char *path, mortise_plugin *face, struct host_a
 
 /* In another process: the file is looked at here, and mapped there. */
 static struct plugin *make_isolated(const struct loader *loader, const char *path,
-                                    const struct file_id *id, const struct isolation *isolation,
-                                    struct error *error)
+                                    const struct file_id *id, const char *sha256,
+                                    const struct isolation *isolation, struct error *error)
 {
     const atomic_bool *is_set_aside = NULL;
     struct host_api *api = make_api(loader, path);
@@ -94,7 +104,8 @@ static struct plugin *make_isolated(const struct loader *loader, const char *pat
         error_memory(error);
         return NULL;
     }
-    mortise_plugin *face = loader->isolate(isolation, path, id, api, &is_set_aside, error);
+    mortise_plugin *face = loader->isolate(isolation, path, id, *sha256 ? sha256 : NULL,
+                                           api, &is_set_aside, error);
     if (!face) {
         host_api_free(api);
         return NULL;
@@ -130,8 +141,14 @@ static struct plugin *make(const struct loader *loader, const char *path,
 }
 
 /* "prefix" and "rename" (D19) are all that is read of it here; most plugins have none. */
-static bool read_config(struct plugin *plugin, struct error *error)
+static bool read_config(const struct loader *loader, struct plugin *plugin, struct error *error)
 {
+    bool ok;
+    const json_t *scopes = read_scopes(loader, plugin->path, &ok);
+    if (!ok)
+        return error_memory(error);
+    if (!granted_read(plugin, scopes, error))
+        return false;
     const char *text = host_api_face(plugin->api)->config(host_api_face(plugin->api));
     if (strcmp(text, "{}") == 0)
         return true;
@@ -171,23 +188,79 @@ static bool claim(const struct loader *loader, const char *path, const struct ob
 
 /* The three steps: look into the file, map it, call its factory and read what it made. */
 
-static int check_file(const char *path, struct file_id *id, struct error *error)
+/* What is opened of a file from here on. */
+struct opened {
+    int fd; /* the file, or where only known bytes may run a copy that stays as it is; or -1 */
+    struct file_id id;
+    char sha256[SHA256_TEXT]; /* of the copy; "": it is the file */
+};
+
+static int make_copy(const struct loader *loader, const char *path, int fd,
+                     char sha256[SHA256_TEXT], struct error *error)
 {
-    struct elf_info info;
-    int fd = scan_open(path, id, error);
-    if (fd >= 0 && !elf_inspect(fd, &info, error)) {
-        close(fd);
-        return -1;
+    if (loader->copy) {
+        memcpy(sha256, loader->copy->sha256, SHA256_TEXT);
+        int copy = fcntl(loader->copy->fd, F_DUPFD_CLOEXEC, 0);
+        if (copy < 0)
+            error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
+        return copy;
     }
-    return fd;
+    char *name = pins_name(path);
+    int copy = name ? sealed_copy(fd, name, sha256, error) : -1;
+    if (!name)
+        error_memory(error);
+    free(name);
+    return copy;
 }
 
-static const struct object *map_file(const struct loader *loader, const char *path, int fd,
-                                     const struct file_id *id, struct error *error)
+/* Takes over `fd`; the copy, or -1. */
+static int admit(const struct loader *loader, const char *path, int fd, char sha256[SHA256_TEXT],
+                 struct error *error)
+{
+    int copy = make_copy(loader, path, fd, sha256, error);
+    close(fd);
+    if (copy < 0 || loader->admits(loader->config_context, path, sha256, error))
+        return copy;
+    close(copy);
+    return -1;
+}
+
+static int open_checked(const struct loader *loader, const char *path, struct opened *opened,
+                        struct error *error)
+{
+    struct elf_info info;
+    int fd = scan_open(path, &opened->id, error);
+    if (fd >= 0 && loader->admits)
+        fd = admit(loader, path, fd, opened->sha256, error);
+    if (fd < 0 || (elf_inspect(fd, &info, error) &&
+                   (!loader->admits || elf_is_alone(fd, error))))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static bool check_file(const struct loader *loader, const char *path, struct opened *opened,
+                       struct error *error)
+{
+    *opened = (struct opened){.fd = -1};
+    opened->fd = open_checked(loader, path, opened, error);
+    return opened->fd >= 0;
+}
+
+static void close_file(struct opened *opened)
+{
+    if (opened->fd >= 0)
+        close(opened->fd);
+    opened->fd = -1;
+}
+
+static const struct object *map_file(const struct loader *loader, const char *path,
+                                     const struct opened *opened, struct error *error)
 {
     objects_lock();
     const struct object *object =
-        object_open(path, fd, id, loader->is_free, loader->is_free_context, error);
+        object_open(path, opened->fd, &opened->id, *opened->sha256 ? opened->sha256 : NULL,
+                    loader->is_free, loader->is_free_context, error);
     objects_unlock();
     return object;
 }
@@ -243,20 +316,21 @@ static bool confine(const struct loader *loader, struct plugin *plugin, struct e
 
 /* `object` NULL: in a process of its own. */
 static struct plugin *make_plugin(const struct loader *loader, const char *path,
-                                  const struct file_id *id, const struct object *object,
+                                  const struct opened *opened, const struct object *object,
                                   const struct isolation *isolation, bool *again,
                                   struct error *error)
 {
     struct plugin *plugin = NULL;
-    *again = !object && is_isolated_already(loader, id, error);
+    *again = !object && is_isolated_already(loader, &opened->id, error);
     if (object)
         plugin = make_mapped(loader, path, object, again, error);
     else if (!*again)
-        plugin = make_isolated(loader, path, id, isolation, error);
+        plugin = make_isolated(loader, path, &opened->id, opened->sha256, isolation, error);
     if (!plugin)
         return NULL;
-    plugin->file = *id;
-    if (!keep_isolation(plugin, isolation, error) || !read_config(plugin, error) ||
+    plugin->file = opened->id;
+    memcpy(plugin->sha256, opened->sha256, sizeof(plugin->sha256));
+    if (!keep_isolation(plugin, isolation, error) || !read_config(loader, plugin, error) ||
         !plugin_read(plugin, error) || !confine(loader, plugin, error)) {
         plugin_unref(plugin);
         return NULL;
@@ -268,19 +342,18 @@ static struct plugin *make_plugin(const struct loader *loader, const char *path,
 struct plugin *loader_make(const struct loader *loader, const char *path, bool *again,
                            struct error *error)
 {
-    struct file_id id;
+    struct opened opened;
     struct isolation isolation;
     const struct object *object = NULL;
     *again = false;
-    int fd = check_file(path, &id, error);
-    if (fd < 0)
+    if (!check_file(loader, path, &opened, error))
         return NULL;
     bool ok = read_isolation(loader, path, &isolation, error);
     if (ok && !isolation.is_process)
-        ok = (object = map_file(loader, path, fd, &id, error));
-    close(fd);
+        ok = (object = map_file(loader, path, &opened, error));
+    close_file(&opened);
     struct plugin *plugin =
-        ok ? make_plugin(loader, path, &id, object, &isolation, again, error) : NULL;
+        ok ? make_plugin(loader, path, &opened, object, &isolation, again, error) : NULL;
     isolation_release(&isolation);
     return plugin;
 }
@@ -339,7 +412,7 @@ bool loader_load(struct loader *loader, const char *path, struct error *error)
  * every object that there is, and between two of its calls all other code would run cold. */
 struct candidate {
     const char *path;
-    struct file_id id;
+    struct opened file; /* a copy stays open until it is mapped */
     struct isolation isolation;
     const struct object *object; /* NULL: not mapped, or not here */
     const char *reason; /* why it goes no further; NULL: it does */
@@ -368,7 +441,7 @@ static struct candidate *add_candidate(struct folder *folder, const char *path)
         return NULL;
     }
     struct candidate *candidate = &folder->items[folder->count++];
-    *candidate = (struct candidate){.path = copy};
+    *candidate = (struct candidate){.path = copy, .file.fd = -1};
     return candidate;
 }
 
@@ -387,10 +460,11 @@ static void note_refused(void *context, const char *path, const char *reason)
 static bool check_candidate(const struct loader *loader, struct candidate *candidate,
                             struct error *error)
 {
-    int fd = check_file(candidate->path, &candidate->id, error);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 && read_isolation(loader, candidate->path, &candidate->isolation, error);
+    bool good = check_file(loader, candidate->path, &candidate->file, error) &&
+                read_isolation(loader, candidate->path, &candidate->isolation, error);
+    if (!loader->admits || !good || candidate->isolation.is_process)
+        close_file(&candidate->file);
+    return good;
 }
 
 static bool map_candidate(const struct loader *loader, struct candidate *candidate,
@@ -398,7 +472,8 @@ static bool map_candidate(const struct loader *loader, struct candidate *candida
 {
     if (candidate->isolation.is_process)
         return true;
-    candidate->object = map_file(loader, candidate->path, -1, &candidate->id, error);
+    candidate->object = map_file(loader, candidate->path, &candidate->file, error);
+    close_file(&candidate->file);
     return candidate->object;
 }
 
@@ -407,7 +482,7 @@ static bool make_candidate(const struct loader *loader, struct candidate *candid
 {
     bool again;
     struct plugin *plugin =
-        make_plugin(loader, candidate->path, &candidate->id, candidate->object,
+        make_plugin(loader, candidate->path, &candidate->file, candidate->object,
                     &candidate->isolation, &again, error);
     return plugin ? add(loader, plugin, error) : again;
 }

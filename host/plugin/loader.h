@@ -7,7 +7,8 @@
  * Objects are opened with RTLD_NODELETE and never unmapped (objects.h).  dlopen() takes a
  * path, so that $ORIGIN works and links to one file are one object; that the path still leads
  * to the file that was checked is looked at before and after.  Who can swap files in a trusted
- * folder twice in between can also simply put a plugin there.
+ * folder twice in between can also simply put a plugin there, unless only known bytes may run:
+ * then a sealed copy is hashed, checked and opened (sealed.h).
  */
 #ifndef PLUGIN_LOADER_H
 #define PLUGIN_LOADER_H
@@ -34,10 +35,20 @@ struct loader {
     bool (*isolation)(void *context, const char *plugin, struct isolation *isolation,
                       struct error *error);
     /* The face of a plugin that runs in another process, made from `path`, which has to be the file
-     * `id`.  Nothing of it is mapped here.  *is_set_aside lives as long as the face. */
+     * `id` and have these bytes (NULL: any).  Nothing of it is mapped here.  *is_set_aside lives as
+     * long as the face. */
     mortise_plugin *(*isolate)(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, struct host_api *api,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error);
+    /* Whether a file with these bytes may be loaded, before anything but its owner is looked at;
+     * else *error says why not.  What is mapped then has these bytes.  NULL function: all may. */
+    bool (*admits)(void *context, const char *path, const char *sha256, struct error *error);
+    /* A copy of the one file that is loaded, for a process that can make none (sealed.h); it stays the
+     * caller's.  NULL: copies are made where they are needed. */
+    const struct sealed *copy;
+    /* The scopes that the configuration lets a plugin have, by the name of its file: a JSON list,
+     * borrowed.  NULL, or a NULL function: those of every caller. */
+    const json_t *(*scopes)(void *context, const char *plugin);
     /* Has the calls of a plugin's tools that are marked MORTISE_SANDBOX_REQUIRED run in sandboxes; the
      * plugin is read, and at least one of its tools is.  NULL function: they are not run. */
     bool (*confine)(struct plugin *plugin, struct error *error);
@@ -61,8 +72,8 @@ bool loader_place(const char *path, struct text *place);
  * is only another name of a file that is loaded. */
 struct plugin *loader_make(const struct loader *loader, const char *path, bool *again,
                            struct error *error);
-/* Whether a plugin runs as it would when it were loaded now. */
-bool loader_isolates(const struct loader *loader, const struct plugin *plugin);
+/* Whether a plugin would be admitted, run apart and be given scopes as it is, were it loaded now. */
+bool loader_would_keep(const struct loader *loader, const struct plugin *plugin);
 /* The section of the plugin at `path`, malloc'ed; NULL: no memory. */
 char *loader_config(const struct loader *loader, const char *path);
 

@@ -3,22 +3,21 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <sha2.h>
-
 #include "base/hash.h"
 #include "base/text.h"
+#include "plugin/sealed.h"
 
 struct entry {
     struct object object; /* first: the address is handed out */
     struct file_key key;
     struct place *place;
     struct entry *older; /* from the same path */
-    bool is_hashed;
-    uint8_t sha256[SHA256_DIGEST_LENGTH];
+    char sha256[SHA256_TEXT]; /* "": not known */
     UT_hash_handle hh;
 };
 
@@ -77,29 +76,11 @@ bool file_id_equal(const struct file_id *a, const struct file_id *b)
 }
 
 /* A mapped file keeps its inode, so another file cannot have it; only its time of modification
- * could have been set back, and then it is left alone as well. */
+ * could have been set back, and then it is left alone as well.  (Of what was mapped from a sealed
+ * copy the inode can be another file's by now, which would need the same time as well.) */
 bool object_is_of(const struct object *object, const struct file_id *id)
 {
     return same_content(&object->file, id);
-}
-
-static bool hash_file(int fd, uint8_t sha256[SHA256_DIGEST_LENGTH], struct error *error)
-{
-    static uint8_t buffer[1 << 16]; /* under the lock */
-    SHA2_CTX context;
-    off_t offset = 0;
-    ssize_t got;
-    SHA256Init(&context);
-    while ((got = pread(fd, buffer, sizeof(buffer), offset)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set(error, ERROR_PLUGIN, "it cannot be read: %s", strerror(errno));
-        SHA256Update(&context, buffer, (size_t)got);
-        offset += got;
-    }
-    SHA256Final(sha256, &context);
-    return true;
 }
 
 /* ---- the table ---- */
@@ -142,8 +123,13 @@ static struct entry *new_entry(const char *path, const struct file_id *id)
     return entry;
 }
 
+/* Of a file that was written in place, what was mapped from a sealed copy of it before is found by
+ * its content only. */
 static bool add_entry(struct entry *entry)
 {
+    struct entry *before = find_file(&entry->object.file);
+    if (before)
+        HASH_DEL(entries, before);
     HASH_ADD(hh, entries, key, sizeof(entry->key), entry);
     if (!hash_added(entry))
         return false;
@@ -204,13 +190,25 @@ static void *map(struct place *place, struct error *error)
     return handle;
 }
 
-/* Fills in the handle.  What stays mapped without an entry is found by dlopen() itself. */
-static bool open_new(struct entry *entry, struct error *error)
+/* From the copy that `fd` is; the next one may have its number. */
+static void *map_sealed(int fd, struct error *error)
 {
-    entry->object.handle = map(entry->place, error);
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    struct place *place = find_place(path);
+    if (place)
+        return map(place, error);
+    error_memory(error);
+    return NULL;
+}
+
+/* Fills in the handle.  What stays mapped without an entry is found by dlopen() itself. */
+static bool open_new(struct entry *entry, int sealed, struct error *error)
+{
+    entry->object.handle = sealed >= 0 ? map_sealed(sealed, error) : map(entry->place, error);
     if (!entry->object.handle)
         return false;
-    if (!leads_to(entry->place->path, &entry->object.file))
+    if (sealed < 0 && !leads_to(entry->place->path, &entry->object.file))
         return error_set(error, ERROR_PLUGIN, "it was replaced while it was loaded: try again");
     return add_entry(entry) || error_memory(error);
 }
@@ -219,38 +217,46 @@ static bool open_new(struct entry *entry, struct error *error)
 static struct entry *find_content(const struct entry *wanted, object_free *is_free, void *context)
 {
     struct entry *entry = wanted->place->newest;
-    while (entry && !(entry->is_hashed &&
-                      memcmp(entry->sha256, wanted->sha256, sizeof(entry->sha256)) == 0 &&
-                      is_free(context, &entry->object)))
+    while (entry &&
+           !(strcmp(entry->sha256, wanted->sha256) == 0 && is_free(context, &entry->object)))
         entry = entry->older;
     return entry;
 }
 
 /* A file that is not mapped yet; takes over `entry`. */
-static struct entry *open_unknown(struct entry *entry, int fd, object_free *is_free, void *context,
-                                  struct error *error)
+static struct entry *open_unknown(struct entry *entry, int fd, bool is_sealed, object_free *is_free,
+                                  void *context, struct error *error)
 {
     struct entry *opened = NULL;
-    entry->is_hashed = is_free && hash_file(fd, entry->sha256, error);
-    if (entry->is_hashed)
+    bool ok = !is_free || is_sealed || sealed_hash(fd, entry->sha256, error);
+    if (ok && is_free)
         opened = find_content(entry, is_free, context);
-    if (!opened && entry->is_hashed == (is_free != NULL) && open_new(entry, error))
+    if (ok && !opened && open_new(entry, is_sealed ? fd : -1, error))
         return entry;
     free(entry);
     return opened;
 }
 
+/* Whether what was mapped from the file is not the copy that is to be. */
+static bool is_another(const struct entry *entry, const char *sha256)
+{
+    return sha256 && strcmp(entry->sha256, sha256) != 0;
+}
+
 const struct object *object_open(const char *path, int fd, const struct file_id *id,
-                                 object_free *is_free, void *context, struct error *error)
+                                 const char *sha256, object_free *is_free, void *context,
+                                 struct error *error)
 {
     struct entry *entry = find_file(id);
-    if (!entry) {
+    if (!entry || is_another(entry, sha256)) {
         entry = new_entry(path, id);
+        if (entry && sha256)
+            snprintf(entry->sha256, sizeof(entry->sha256), "%s", sha256);
         if (entry)
-            entry = open_unknown(entry, fd, is_free, context, error);
+            entry = open_unknown(entry, fd, sha256 != NULL, is_free, context, error);
         else
             error_memory(error);
-    } else if (!same_content(&entry->object.file, id)) {
+    } else if (!sha256 && !same_content(&entry->object.file, id)) {
         error_set(error, ERROR_PLUGIN,
                   "it was written to while it is loaded, which can crash this process: put a new "
                   "version beside it, and rename it over this one (mv)");

@@ -53,10 +53,12 @@ struct object {
 typedef bool object_free(void *context, const struct object *object);
 
 /* The object of a file whose path is `path` (with a slash) and which `id` was read from.  `is_free`
- * NULL: its content is not looked at, and it need not be open.  NULL with *error, kind plugin:
+ * NULL: its content is not looked at, and it need not be open.  `sha256` (or NULL): `fd` is a copy
+ * of it (sealed.h), which is mapped in its place, and need not stay open.  NULL with *error, kind plugin:
  * dlopen()'s reason, or the file changed. */
 const struct object *object_open(const char *path, int fd, const struct file_id *id,
-                                 object_free *is_free, void *context, struct error *error);
+                                 const char *sha256, object_free *is_free, void *context,
+                                 struct error *error);
 
 /* Whether it was opened from this very file, and that is as it was then but for its names and
  * its permissions. */

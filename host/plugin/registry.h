@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "plugin/isolation.h"
 #include "plugin/objects.h"
+#include "plugin/sealed.h"
 #include "schema/schema.h"
 #include "schema/shape.h"
 
@@ -70,6 +71,8 @@ struct plugin {
     const atomic_bool *is_set_aside; /* of a process that died too often; or NULL */
     const struct object *object; /* whose code it is; NULL: it is in no file, or elsewhere */
     struct file_id file;         /* what `path` was then */
+    char sha256[SHA256_TEXT];    /* of its bytes; "": nobody asked (loader.h) */
+    const char *const *scopes;   /* what callers' scopes it may be told of and need; NULL: all */
 };
 
 /* What a factory made, not yet registered; one reference.  Takes over `api` (and, through it,

@@ -210,7 +210,7 @@ static bool is_unchanged(struct reload *reload, const struct candidate *candidat
         return false;
     return (file_id_equal(&old->file, &candidate->file) ||
             (old->object && object_is_of(old->object, &candidate->file))) &&
-           loader_isolates(&reload->loader, old) && has_same_config(reload, old);
+           loader_would_keep(&reload->loader, old) && has_same_config(reload, old);
 }
 
 static void look(struct reload *reload)

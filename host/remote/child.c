@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,15 +16,17 @@
 
 #include <mortise/services.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "remote/guard.h"
 #include "remote/keeper.h"
 #include "remote/lane.h"
 #include "remote/scratch.h"
-#include "remote/serve.h"
+#include "sandbox/figures.h"
 
 #define PRINTED_MAX ((size_t)1 << 20) /* of one process */
 #define LINE_MAX_   ((size_t)2000)
+#define SESSION_LOOK_MS 100
 #define GUARD_MS    3000 /* what a guard may take to end all */
 #define ANSWER_MS   5000 /* a process that does not take an answer for so long hangs */
 
@@ -34,7 +37,7 @@
 /* ---- life ---- */
 
 struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
-                          bool is_for_calls, struct error *error)
+                          enum serve_for purpose, struct error *error)
 {
     struct child *child = calloc(1, sizeof(*child));
     if (!child) {
@@ -46,7 +49,9 @@ struct child *child_start(const char *path, struct host_api *api, int64_t memory
     child->pidfd = child->control = child->output = -1;
     child->api = api;
     child->memory_bytes = memory_bytes;
-    if ((!is_for_calls || (child->scratch = scratch_new(error))) &&
+    child->is_bare = purpose != SERVE_PLUGIN;
+    child->is_sandboxed = purpose == SERVE_IN_SANDBOX;
+    if ((purpose != SERVE_CALLS || (child->scratch = scratch_new(error))) &&
         keeper_start(child, path, error))
         return child;
     child_unref(child);
@@ -269,6 +274,13 @@ static int64_t resident_bytes(pid_t pid)
     return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }
 
+/* A process in a sandbox may have made others, which stay in its session; to find them takes long. */
+static int64_t session_bytes(pid_t pid)
+{
+    struct figures figures;
+    return figures_of_session(pid, UINT_MAX, &figures) ? (int64_t)figures.memory_bytes : 0;
+}
+
 /* Of the plugin's process, and of what has left it: all are the guard's. */
 void child_check_memory(struct child *child)
 {
@@ -277,8 +289,11 @@ void child_check_memory(struct child *child)
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)child->pid, (int)child->pid);
     if (!child->memory_bytes || !read_proc(path, text, sizeof(text)))
         return;
+    bool wide = child->is_sandboxed && clock_ms() >= child->look_ms;
+    if (wide)
+        child->look_ms = clock_ms() + SESSION_LOOK_MS;
     for (long pid; (pid = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
-        bytes += resident_bytes((pid_t)pid);
+        bytes += wide ? session_bytes((pid_t)pid) : resident_bytes((pid_t)pid);
     if (bytes > child->memory_bytes)
         child_kill(child, "used more than %lld MiB of memory",
                    (long long)(child->memory_bytes >> 20));

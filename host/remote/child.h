@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "plugin/host_api.h"
 #include "remote/parcel.h"
+#include "remote/serve.h"
 
 /* Between sockets that are closed and a process that is over, on a machine that is busy. */
 #define CHILD_DYING_MS 3000
@@ -34,6 +35,9 @@ struct child {
     int control; /* messages beside its calls */
     int output;  /* what it prints; the keeper's */
     int64_t memory_bytes; /* more is too much; 0: no limit */
+    bool is_sandboxed;
+    int64_t look_ms; /* the keeper's: when it looks at the session next */
+    bool is_bare;  /* its environment has nothing of this process's */
     char *scratch; /* the folder of the folders of its calls, which goes with it; or NULL */
     struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */
     int64_t closed_ms;      /* when the other end of that was closed; 0; the keeper's */
@@ -48,10 +52,10 @@ struct child {
     struct text line;  /* of its output, not yet whole; the keeper's */
 };
 
-/* Starts the process; `path` is only shown.  Not watched yet.  One that is for calls in sandboxes has
- * nothing of this process's environment, and a folder. */
+/* Starts the process; `path` is only shown.  Not watched yet.  One in a sandbox, or for calls in
+ * sandboxes, has nothing of this process's environment; the latter has a folder. */
 struct child *child_start(const char *path, struct host_api *api, int64_t memory_bytes,
-                          bool is_for_calls, struct error *error);
+                          enum serve_for purpose, struct error *error);
 void child_watch(struct child *child); /* from now on by the keeper */
 struct child *child_ref(struct child *child);
 void child_unref(struct child *child); /* NULL is fine; the last one ends it */

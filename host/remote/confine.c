@@ -34,7 +34,8 @@ bool remote_confine(struct plugin *plugin, struct error *error)
                          "the one that its \"isolation\" in the configuration wants: let that be "
                          "\"process\"");
     struct remote *remote =
-        remote_new(isolation, plugin->path, &plugin->file, plugin->api, error);
+        remote_new(isolation, plugin->path, &plugin->file,
+                   *plugin->sha256 ? plugin->sha256 : NULL, plugin->api, error);
     if (!remote)
         return false;
     remote->confines = plugin;
@@ -42,6 +43,8 @@ bool remote_confine(struct plugin *plugin, struct error *error)
     remote->output_bytes = rules_output_bytes(isolation->grants);
     remote->has_no_network = !rules_have_network(isolation->grants);
     plugin->confined = &remote->face;
+    if (!plugin->is_set_aside)
+        plugin->is_set_aside = &remote->is_set_aside;
     return make_faces(remote, plugin) || error_memory(error);
 }
 

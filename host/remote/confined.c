@@ -14,6 +14,7 @@
 #define SLICE_MS 50   /* how often a waiting call looks whether it shall stop */
 #define TAKE_MS  5000 /* a process that takes no call for so long hangs */
 #define REPORT_MS 5000 /* the same, once the call was killed */
+#define DEATH_MS 500   /* from the end of its connection to the end of its process */
 
 /* ---- beginning ---- */
 
@@ -181,9 +182,18 @@ static bool describe(struct exchange *exchange, const struct confined_report *re
     }
 }
 
+/* One that dies closes its connection before it is known what it died of. */
+static void let_die(const struct exchange *exchange)
+{
+    struct pollfd end = {exchange->lane->end_fd, POLLIN, 0};
+    if (!exchange->why)
+        poll(&end, 1, DEATH_MS);
+}
+
 bool confined_lost(struct exchange *exchange)
 {
     struct confined_report report;
+    let_die(exchange);
     bool told = wait_for_report(exchange, &report);
     close(exchange->lane->end_fd);
     exchange->lane->end_fd = -1;

@@ -50,7 +50,7 @@ void child_set_program(const char *path)
 
 /* ---- starting ---- */
 
-/* Of a process that is copied for calls in sandboxes: theirs has nothing of the host's. */
+/* For what is in a sandbox, or copied for calls in sandboxes. */
 static char *const bare[] = {(char *)(uintptr_t) "PATH=/usr/local/bin:/usr/bin:/bin",
                              (char *)(uintptr_t) "LANG=C.UTF-8", NULL};
 
@@ -87,7 +87,7 @@ static bool start(struct child *child, const char *path, struct error *error)
         pipe2(pipes, O_CLOEXEC) != 0 || fcntl(pipes[0], F_SETFL, O_NONBLOCK) != 0)
         failure = errno;
     if (!failure)
-        failure = spawn(path, child->scratch, sockets[1], pipes[1], &child->pid);
+        failure = spawn(path, child->is_bare, sockets[1], pipes[1], &child->pid);
     if (!failure) {
         child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
         failure = child->pidfd < 0 ? errno : 0;

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
-#include "remote/serve.h"
 
 #define LOAD_MS       30000 /* what a factory may take */
 #define CLOSE_MS      2000  /* what close() may take */
@@ -20,6 +19,13 @@
 #define SLICE_MS      20
 
 /* ---- loading in the process ---- */
+
+static enum serve_for purpose_of(const struct remote *remote)
+{
+    return remote->confines                ? SERVE_CALLS
+           : remote->isolation.is_sandbox ? SERVE_IN_SANDBOX
+                                          : SERVE_PLUGIN;
+}
 
 static bool send_load(const struct remote *remote, struct child *child, struct error *error)
 {
@@ -30,12 +36,11 @@ static bool send_load(const struct remote *remote, struct child *child, struct e
     parcel_put_string(&message, remote->path);
     parcel_put_string(&message, host->config(host));
     parcel_put_bytes(&message, &remote->file, sizeof(remote->file));
+    parcel_put_string(&message, remote->sha256);
     parcel_put_u32(&message, (uint32_t)log_level());
     parcel_put_u32(&message, secret_memory_is_hidden());
     parcel_put_i64(&message, remote->isolation.memory_bytes);
-    parcel_put_u32(&message, remote->confines                ? SERVE_CALLS
-                             : remote->isolation.is_sandbox ? SERVE_IN_SANDBOX
-                                                            : SERVE_PLUGIN);
+    parcel_put_u32(&message, purpose_of(remote));
     parcel_put_string(&message, remote->isolation.grants);
     parcel_put_i64(&message, remote->isolation.call_memory_bytes);
     parcel_put_i64(&message, remote->isolation.call_timeout_ms);
@@ -107,7 +112,7 @@ static struct child *start(struct remote *remote, struct error *error)
 {
     struct parcel message = {0};
     struct child *child = child_start(remote->path, remote->api, remote->isolation.memory_bytes,
-                                      remote->confines, error);
+                                      purpose_of(remote), error);
     bool ok = child && send_load(remote, child, error) && hear_first(child, &message, error) &&
               (message.type == PARCEL_FACE ? hear_face(remote, &message, error)
                                          : hear_refusal(&message, error));
@@ -260,7 +265,8 @@ static void close_remote(mortise_plugin *face)
 }
 
 struct remote *remote_new(const struct isolation *isolation, const char *path,
-                          const struct file_id *id, struct host_api *api, struct error *error)
+                          const struct file_id *id, const char *sha256, struct host_api *api,
+                          struct error *error)
 {
     struct remote *remote = calloc(1, sizeof(*remote));
     if (!remote) {
@@ -275,10 +281,12 @@ struct remote *remote_new(const struct isolation *isolation, const char *path,
     remote->file = *id;
     remote->api = api;
     remote->path = arena_copy(&remote->memory, path, strlen(path));
+    remote->sha256 = sha256 ? arena_copy(&remote->memory, sha256, strlen(sha256)) : NULL;
     if (isolation->grants)
         remote->isolation.grants =
             arena_copy(&remote->memory, isolation->grants, strlen(isolation->grants));
-    if (remote->path && (!isolation->grants || remote->isolation.grants))
+    if (remote->path && (!isolation->grants || remote->isolation.grants) &&
+        (!sha256 || remote->sha256))
         return remote;
     free_remote(remote);
     error_memory(error);
@@ -286,10 +294,10 @@ struct remote *remote_new(const struct isolation *isolation, const char *path,
 }
 
 mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, struct host_api *api,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error)
 {
-    struct remote *remote = remote_new(isolation, path, id, api, error);
+    struct remote *remote = remote_new(isolation, path, id, sha256, api, error);
     if (remote && (remote->child = start(remote, error))) {
         *is_set_aside = &remote->is_set_aside;
         return &remote->face;

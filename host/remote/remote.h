@@ -32,6 +32,7 @@ struct remote {
     bool has_no_network;     /* and what it may not ask the host for either */
     struct isolation isolation;
     struct file_id file;
+    const char *sha256; /* of what may be loaded; NULL: any */
     const char *path;
     struct host_api *api;
     atomic_bool is_set_aside;
@@ -47,7 +48,7 @@ struct remote {
 };
 
 mortise_plugin *remote_isolate(const struct isolation *isolation, const char *path,
-                               const struct file_id *id, struct host_api *api,
+                               const struct file_id *id, const char *sha256, struct host_api *api,
                                const atomic_bool **is_set_aside, struct error *error);
 
 /* For loader.confine. */
@@ -81,7 +82,8 @@ void remote_hook_fill(struct remote_hook *hook, uint32_t mask);
 
 /* A remote without a process; NULL with *error. */
 struct remote *remote_new(const struct isolation *isolation, const char *path,
-                          const struct file_id *id, struct host_api *api, struct error *error);
+                          const struct file_id *id, const char *sha256, struct host_api *api,
+                          struct error *error);
 /* Whether what a process says of the plugin fits the tools that it is for (confine.c). */
 bool remote_fits(struct remote *remote, struct parcel *message, struct error *error);
 

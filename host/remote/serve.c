@@ -1,6 +1,8 @@
 #include "remote/serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include "base/secret.h"
 #include "plugin/hooks.h"
 #include "plugin/loader.h"
+#include "plugin/scan.h"
 #include "remote/fence.h"
 #include "remote/guard.h"
 #include "remote/rules.h"
@@ -32,6 +35,8 @@ static struct {
     char *answer;
     const char *config;
     pid_t host, guard; /* who has started all this, and the parent */
+    char sha256[SHA256_TEXT]; /* of what may be loaded; "": anything */
+    struct sealed copy;       /* of it */
     enum serve_for purpose;
     struct zygote_setup calls; /* of SERVE_CALLS */
 } control = {.sending = PTHREAD_MUTEX_INITIALIZER,
@@ -289,17 +294,50 @@ static char *copy_config(void *unused, const char *plugin)
     return strdup(control.config);
 }
 
+/* The host has looked at the file and told its SHA-256: what is mapped here has to be that.  The
+ * copy is made before there is a sandbox, in which no file can be made in memory. */
+static void make_copy(const char *path)
+{
+    struct error error = ERROR_INIT;
+    struct sealed *copy = &control.copy;
+    int file = scan_open(path, NULL, &error);
+    int fd = file >= 0 ? sealed_copy(file, "plugin", copy->sha256, &error) : -1;
+    if (fd < 0)
+        tell_refusal(error.message);
+    close(file);
+    copy->fd = SERVE_COPY_FD;
+    if (fd == SERVE_COPY_FD)
+        return;
+    if (dup3(fd, SERVE_COPY_FD, O_CLOEXEC) < 0)
+        tell_refusal("it cannot be read: no descriptor is left");
+    close(fd);
+}
+
+static bool is_same(void *unused, const char *path, const char *found, struct error *error)
+{
+    (void)unused;
+    (void)path;
+    return strcmp(found, control.sha256) == 0 ||
+           error_set(error, ERROR_PLUGIN, "its file changed after it was looked at: load it anew");
+}
+
 static struct plugin *load(const char *path, const struct file_id *file)
 {
     struct error error = ERROR_INIT;
     bool again;
     struct loader loader = {
         .registry = registry_new(), .config = copy_config, .services = serve_services()};
+    if (*control.sha256) {
+        loader.admits = is_same;
+        loader.copy = &control.copy;
+    }
     struct plugin *plugin =
         loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
     if (!loader.registry)
         error_memory(&error);
     registry_unref(loader.registry); /* it was for the loader's claims */
+    if (*control.sha256)
+        close(control.copy.fd);
     if (!plugin)
         tell_refusal(error.message);
     if (!file_id_equal(&plugin->file, file))
@@ -307,10 +345,11 @@ static struct plugin *load(const char *path, const struct file_id *file)
     return plugin;
 }
 
-/* A limit is the last resort of one that is looked after from outside. */
+/* A limit is the last resort of one that is looked after from outside.  One byte of core dump is
+ * none, and keeps a collector of them from being started, which 0 does not. */
 static void limit(int64_t memory_bytes)
 {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     if (memory_bytes > 0 && memory_bytes < INT64_MAX / 2) {
         rlim_t most = (rlim_t)memory_bytes * 2;
@@ -351,7 +390,10 @@ static void enter_sandbox(const char *path)
     struct error error = ERROR_INIT;
     char reason[300];
     struct sandbox *sandbox = NULL;
-    if (rules_for_plugin(&rules, control.calls.grants, path, &error))
+    bool made = rules_for_plugin(&rules, control.calls.grants, path, &error);
+    if (made && *control.sha256)
+        rules.rules.keep_descriptors = SERVE_COPY_FD + 1;
+    if (made)
         sandbox = sandbox_prepare(&rules.rules, &error);
     if (!sandbox)
         tell_refusal(error.message);
@@ -380,6 +422,8 @@ static struct plugin *begin(void)
         control.host != host)
         give_up();
     memcpy(&file, bytes, sizeof(file));
+    const char *sha256 = parcel_string(&message);
+    snprintf(control.sha256, sizeof(control.sha256), "%s", sha256 ? sha256 : "");
     control.config = config;
     log_set_level((enum log_level)parcel_u32(&message));
     if (parcel_flag(&message))
@@ -391,6 +435,8 @@ static struct plugin *begin(void)
      * nothing by itself. */
     limit(control.purpose == SERVE_CALLS ? 0 : memory_bytes);
     fence_up();
+    if (*control.sha256)
+        make_copy(path);
     if (control.purpose == SERVE_IN_SANDBOX)
         enter_sandbox(path);
     struct plugin *plugin = load(path, &file);

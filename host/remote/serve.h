@@ -12,6 +12,7 @@
 
 #define SERVE_WORD "__plugin"
 #define SERVE_FD   3
+#define SERVE_COPY_FD 4 /* of the plugin, while it is loaded, where only known bytes may be */
 /* What it is for; in PARCEL_LOAD. */
 enum serve_for {
     SERVE_PLUGIN,

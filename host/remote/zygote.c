@@ -23,12 +23,18 @@
 
 #define CALLS_MAX 256 /* at once */
 
+/* Where a call runs. */
+struct cell {
+    char *folder; /* NULL: there is none */
+    struct sandbox *sandbox;
+};
+
 /* A tool, as far as its calls have something in common. */
 struct prepared {
     bool is_done;
-    bool is_refused; /* there is no sandbox; else it is its prepare() that failed */
     char failure[300]; /* of all its calls; "" */
     struct rules rules;
+    struct cell spare; /* of the next call, made while the one before it runs */
 };
 
 struct running {
@@ -192,7 +198,7 @@ static struct served_lane *new_lane(int fd, int cancel_fd)
     return &lane;
 }
 
-/* The rules of its tool, with its own folder. */
+/* The rules of its tool, with the call's own folder. */
 static struct sandbox *make_sandbox(const struct sandbox_rules *common, const char *folder,
                                     struct error *error)
 {
@@ -205,6 +211,36 @@ static struct sandbox *make_sandbox(const struct sandbox_rules *common, const ch
     return sandbox_prepare(&rules, error);
 }
 
+static void drop_folder(char *folder)
+{
+    if (folder && !scratch_remove(folder))
+        log_warning("the folder '%s' of a call cannot be removed: %s", folder, strerror(errno));
+    free(folder);
+}
+
+static void drop_cell(struct cell *cell)
+{
+    drop_folder(cell->folder);
+    sandbox_free(cell->sandbox);
+    *cell = (struct cell){0};
+}
+
+/* False with *error and *end: there is none. */
+static bool make_cell(struct cell *cell, const struct sandbox_rules *rules,
+                       enum confined_end *end, struct error *error)
+{
+    *end = CONFINED_FAILED;
+    cell->folder = scratch_new_in(zygote.setup->scratch, error);
+    if (!cell->folder)
+        return false;
+    *end = CONFINED_REFUSED;
+    cell->sandbox = make_sandbox(rules, cell->folder, error);
+    if (cell->sandbox)
+        return true;
+    drop_cell(cell);
+    return false;
+}
+
 static bool watch(struct running *call, const struct sandbox_rules *common, struct error *error)
 {
     const char *const writable[] = {call->folder, NULL};
@@ -215,40 +251,30 @@ static bool watch(struct running *call, const struct sandbox_rules *common, stru
     return call->watch;
 }
 
-/* False with *error: nothing runs. */
-static bool fork_call(struct running *call, const struct sandbox_rules *rules,
-                      struct served_lane *lane, enum confined_end *end, struct error *error)
+/* False with *error and *end: nothing runs. */
+static bool fork_call(struct running *call, struct prepared *prepared, struct served_lane *lane,
+                      enum confined_end *end, struct error *error)
 {
-    *end = CONFINED_FAILED;
-    call->folder = scratch_new_in(zygote.setup->scratch, error);
-    if (!call->folder)
+    const struct sandbox_rules *rules = &prepared->rules.rules;
+    struct cell cell = prepared->spare;
+    prepared->spare = (struct cell){0};
+    if (!cell.folder && !make_cell(&cell, rules, end, error))
         return false;
-    struct sandbox *sandbox = make_sandbox(rules, call->folder, error);
-    if (!sandbox) {
-        *end = CONFINED_REFUSED;
-        return false;
-    }
     pid_t parent = getpid();
+    call->folder = cell.folder;
     call->pid = fork();
     if (call->pid == 0)
-        run_call(lane, sandbox, parent, call->folder);
-    sandbox_free(sandbox);
+        run_call(lane, cell.sandbox, parent, call->folder);
+    sandbox_free(cell.sandbox);
+    *end = call->pid < 0 ? CONFINED_FAILED : CONFINED_REFUSED;
     if (call->pid < 0)
-        return error_set(error, ERROR_PLUGIN, "no process can be made for it: %s",
-                         strerror(errno));
-    if (watch(call, rules, error))
+        error_set(error, ERROR_PLUGIN, "no process can be made for it: %s", strerror(errno));
+    else if (watch(call, rules, error))
         return true;
-    waitpid(call->pid, NULL, 0);
-    *end = CONFINED_REFUSED;
+    else
+        waitpid(call->pid, NULL, 0);
+    drop_folder(call->folder);
     return false;
-}
-
-static void drop_folder(struct running *call)
-{
-    if (call->folder && !scratch_remove(call->folder))
-        log_warning("the folder '%s' of a call cannot be removed: %s", call->folder,
-                    strerror(errno));
-    free(call->folder);
 }
 
 static void begin(uint32_t index, struct served_lane *lane, int end_fd)
@@ -256,16 +282,16 @@ static void begin(uint32_t index, struct served_lane *lane, int end_fd)
     struct running call = {.end_fd = end_fd};
     struct error error = ERROR_INIT;
     enum confined_end end = CONFINED_FAILED;
-    const struct prepared *prepared = prepare(index);
-    if (prepared->failure[0])
+    struct prepared *prepared = prepare(index);
+    if (prepared->failure[0]) {
         error_set(&error, ERROR_PLUGIN, "%s", prepared->failure);
-    else if (zygote.count == CALLS_MAX)
+    } else if (zygote.count == CALLS_MAX) {
         error_set(&error, ERROR_PLUGIN, "%d calls run at once already", CALLS_MAX);
-    else if (fork_call(&call, &prepared->rules.rules, lane, &end, &error)) {
+    } else if (fork_call(&call, prepared, lane, &end, &error)) {
         zygote.calls[zygote.count++] = call;
+        make_cell(&prepared->spare, &prepared->rules.rules, &end, &error);
         return;
     }
-    drop_folder(&call);
     tell(end_fd, end, "%s", error.message);
 }
 
@@ -310,7 +336,7 @@ static void finish(struct running *call)
     struct sandbox_end end = {0};
     sandbox_watch_reap(call->watch, &end);
     sandbox_watch_free(call->watch);
-    drop_folder(call);
+    drop_folder(call->folder);
     tell_end(call, &end);
     *call = zygote.calls[--zygote.count];
 }
@@ -333,6 +359,8 @@ static void finish_all(void)
         sandbox_watch_kill(zygote.calls[i].watch);
     while (zygote.count)
         finish(&zygote.calls[0]);
+    for (size_t i = 0; i < zygote.plugin->tool_count; i++)
+        drop_cell(&zygote.prepared[i].spare);
 }
 
 /* ---- serving ---- */
@@ -393,5 +421,6 @@ int zygote_serve(struct plugin *plugin, const struct zygote_setup *setup, struct
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     serve_until_closed(control);
     finish_all();
+    rmdir(setup->scratch); /* which nobody does when the host was killed */
     return EXIT_SUCCESS;
 }

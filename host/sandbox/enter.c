@@ -64,15 +64,17 @@ static bool limit(unsigned what, uint64_t value, uint64_t more)
     return setrlimit(what, &(struct rlimit){soft, hard}) == 0;
 }
 
-/* The kernel counts the processes of a user, in a namespace of users those of the namespace: where
+/* A limit of one byte is the one that keeps the system's collector of core dumps from being started
+ * as well, which runs outside.
+ *
+ * The kernel counts the processes of a user, in a namespace of users those of the namespace: where
  * there is none, the limit would count what has nothing to do with this, and the parent counts. */
 static bool enter_limits(struct entry *entry)
 {
     const struct sandbox_limits *limits = &entry->sandbox->limits;
     uint64_t more = entry->forks_apart ? TREE_PROCESSES : 0;
     uint64_t processes = entry->apart && limits->processes ? limits->processes + more : 0;
-    return setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}) == 0 &&
-           limit(RLIMIT_CPU, (uint64_t)limits->cpu_s, 1) &&
+    return limit(RLIMIT_CORE, 1, 0) && limit(RLIMIT_CPU, (uint64_t)limits->cpu_s, 1) &&
            limit(RLIMIT_AS, limits->address_bytes, 0) &&
            limit(RLIMIT_FSIZE, limits->file_bytes, 0) &&
            limit(RLIMIT_NOFILE, limits->descriptors, 0) && limit(RLIMIT_NPROC, processes, 0);

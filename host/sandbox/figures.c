@@ -10,75 +10,99 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STAT_BYTES = 1024, BLOCK_BYTES = 512 };
+enum { STATUS_BYTES = 16384, BLOCK_BYTES = 512 };
 
-/* Where fields stand in /proc/PID/stat, counted from the state, which follows the name. */
-enum { FIELD_SESSION = 3, FIELD_THREADS = 17, FIELD_PAGES = 21, FIELD_COUNT };
-
-/* The name is in brackets and may hold any byte, brackets too: the last one counts. */
-static bool parse(const char *line, struct figures *figures)
+/* The number behind a line's name; 0 where there is no such line. */
+static uint64_t value_of(const char *status, const char *name)
 {
-    long long values[FIELD_COUNT] = {0};
-    const char *at = strrchr(line, ')');
-    if (!at || at[1] != ' ' || !at[2])
+    const char *line = strstr(status, name);
+    return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+}
+
+/* No name of a process holds the end of a line: the kernel writes it in another way. */
+static bool parse(const char *status, struct figures *figures)
+{
+    static const char *const memory[] = {"\nVmRSS:", "\nVmSwap:", "\nVmPTE:", "\nHugetlbPages:"};
+    *figures = (struct figures){.processes = 1};
+    for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+        figures->memory_bytes += value_of(status, memory[i]) * 1024;
+    figures->tasks = (unsigned)value_of(status, "\nThreads:");
+    errno = EPROTO;
+    return figures->tasks > 0;
+}
+
+static bool read_status(const char *path, struct figures *figures)
+{
+    char status[STATUS_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    at += 3;
-    for (size_t i = 1; i < FIELD_COUNT; i++) {
-        char *end;
-        values[i] = strtoll(at, &end, 10);
-        if (end == at)
-            return false;
-        at = end;
+    ssize_t length = read(fd, status, sizeof(status) - 1);
+    close(fd);
+    if (length <= 0)
+        return false;
+    status[length] = '\0';
+    return parse(status, figures);
+}
+
+/* Memory is told by every thread but those that have ended, and the first one may be one of them
+ * while others go on. */
+static void ask_threads(pid_t process, struct figures *figures)
+{
+    char path[64];
+    const struct dirent *entry;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
+    DIR *folder = opendir(path);
+    while (folder && !figures->memory_bytes && (entry = readdir(folder))) {
+        struct figures thread;
+        int number = (int)strtol(entry->d_name, NULL, 10);
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)process, number);
+        if (number > 0 && read_status(path, &thread))
+            figures->memory_bytes = thread.memory_bytes;
     }
-    figures->session = (pid_t)values[FIELD_SESSION];
-    figures->tasks = (unsigned)values[FIELD_THREADS];
-    figures->memory_bytes = (uint64_t)values[FIELD_PAGES] * (uint64_t)sysconf(_SC_PAGESIZE);
-    return true;
+    if (folder)
+        closedir(folder);
 }
 
 bool figures_of_process(pid_t process, struct figures *figures)
 {
-    char path[32], line[STAT_BYTES];
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)process);
+    if (!read_status(path, figures))
         return false;
-    ssize_t length = read(fd, line, sizeof(line) - 1);
-    close(fd);
-    if (length <= 0)
-        return false;
-    line[length] = '\0';
-    errno = EPROTO;
-    return parse(line, figures);
+    if (!figures->memory_bytes && figures->tasks > 1)
+        ask_threads(process, figures);
+    return true;
 }
 
-bool figures_of_session(pid_t process, struct figures *figures)
+bool figures_of_session(pid_t process, unsigned most_tasks, struct figures *figures)
 {
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
     struct figures one;
     if (!folder)
         return false;
-    *figures = (struct figures){.session = process};
-    while ((entry = readdir(folder))) {
+    *figures = (struct figures){0};
+    while (figures->tasks <= most_tasks && (entry = readdir(folder))) {
         pid_t other = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (other <= 0 || !figures_of_process(other, &one))
+        if (other <= 0 || (other != process && getsid(other) != process))
             continue;
-        if (other != process && one.session != process)
+        if (!figures_of_process(other, &one))
             continue;
         figures->memory_bytes += one.memory_bytes;
         figures->tasks += one.tasks;
+        figures->processes++;
     }
     closedir(folder);
     return true;
 }
 
-/* What has gone meanwhile is no fault. */
+/* What has gone meanwhile, or is something else now, is no fault. */
 static bool is_hidden(const FTSENT *entry)
 {
     bool failed =
         entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS;
-    return failed && entry->fts_errno != ENOENT;
+    return failed && entry->fts_errno != ENOENT && entry->fts_errno != ENOTDIR;
 }
 
 void figures_of_folder(const char *path, uint64_t most_bytes, uint64_t most_files,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,6 +33,9 @@ enum { FIRST_UNKNOWN = 451, UNKNOWN_COUNT = 64 };
 #ifndef CLONE_NEWCGROUP
 #define CLONE_NEWCGROUP 0x02000000
 #endif
+
+/* The flag of a file without a name, which says that it is in a folder as well. */
+#define NAMELESS ((unsigned)(O_TMPFILE & ~O_DIRECTORY))
 
 /* Where the order of arguments was looked at: clone() has others on some. */
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -90,6 +94,12 @@ static void allow_all(struct builder *builder, const int *calls, size_t count)
         allow(builder, calls[i]);
 }
 
+static void refuse_all(struct builder *builder, uint32_t code, const int *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add(builder, SCMP_ACT_ERRNO(code), calls[i], 0, NULL);
+}
+
 static void allow_values(struct builder *builder, int call, unsigned argument, const int *values,
                          size_t count)
 {
@@ -104,72 +114,96 @@ static void always(struct builder *builder)
 #define X(name) SCMP_SYS(name),
     static const int calls[] = {FILTER_CALLS(X)};
     static const int unknown[] = {FILTER_CALLS_UNKNOWN(X)};
+    static const int unsupported[] = {FILTER_CALLS_UNSUPPORTED(X)};
 #undef X
     /* No owner of a descriptor, who gets signals; of terminals, nothing that types. */
-    static const int controls[] = {F_DUPFD,      F_GETFD,     F_SETFD,      F_GETFL,
-                                   F_SETFL,      F_GETLK,     F_SETLK,      F_SETLKW,
-                                   F_OFD_GETLK,  F_OFD_SETLK, F_OFD_SETLKW, F_DUPFD_CLOEXEC,
-                                   F_GETPIPE_SZ, F_SETPIPE_SZ};
+    static const int controls[] = {
+        F_DUPFD,  F_GETFD,     F_SETFD,     F_GETFL,      F_SETFL,         F_GETLK,     F_SETLK,
+        F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_DUPFD_CLOEXEC, F_GETPIPE_SZ};
     static const int device_controls[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FIONCLEX};
     static const int options[] = {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_GET_DUMPABLE};
     allow_all(builder, calls, COUNT(calls));
     allow_values(builder, SCMP_SYS(fcntl), 1, controls, COUNT(controls));
     allow_values(builder, SCMP_SYS(ioctl), 1, device_controls, COUNT(device_controls));
     allow_values(builder, SCMP_SYS(prctl), 0, options, COUNT(options));
-    allow_if(builder, SCMP_SYS(prlimit64), is(0, 0));
+    allow_if_both(builder, SCMP_SYS(prlimit64), is(0, 0), is(2, 0)); /* its own, to read */
+    allow_if(builder, SCMP_SYS(fallocate), is(1, 0)); /* else RLIMIT_FSIZE does not hold it */
     /* Further filters, which only take more away. */
     allow_if_both(builder, SCMP_SYS(seccomp), is(0, SECCOMP_SET_MODE_FILTER),
                   is(1, SECCOMP_FILTER_FLAG_TSYNC));
-    for (size_t i = 0; i < COUNT(unknown); i++)
-        add(builder, SCMP_ACT_ERRNO(ENOSYS), unknown[i], 0, NULL);
+    refuse_all(builder, ENOSYS, unknown, COUNT(unknown));
+    refuse_all(builder, ENOTSUP, unsupported, COUNT(unsupported));
     for (int call = FIRST_UNKNOWN; call < FIRST_UNKNOWN + UNKNOWN_COUNT; call++)
         add(builder, SCMP_ACT_ERRNO(ENOSYS), call, 0, NULL);
 }
 
-/* Landlock before its third version lets a file be cut that may only be read. */
-static void files(struct builder *builder, unsigned kind)
+/* Landlock before its third version lets a file be cut that may only be read, and no version holds
+ * files without a name. */
+static void opens(struct builder *builder, unsigned kind)
 {
-    static const int links[] = {SCMP_SYS(symlink), SCMP_SYS(symlinkat)};
-    static const int modes[] = {SCMP_SYS(chmod),     SCMP_SYS(fchmod), SCMP_SYS(fchmodat),
-                                SCMP_SYS(utimensat), SCMP_SYS(utime),  SCMP_SYS(utimes)};
     static const struct {
         int call;
         unsigned flags;
-    } opens[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}};
-    for (size_t i = 0; i < COUNT(opens); i++) {
+    } calls[] = {{SCMP_SYS(open), 1}, {SCMP_SYS(openat), 2}};
+    unsigned never = kind & FILTER_LASTING ? NAMELESS : 0;
+    for (size_t i = 0; i < COUNT(calls); i++) {
         if (kind & FILTER_TRUNCATES) {
-            allow(builder, opens[i].call);
+            allow_if(builder, calls[i].call, masked(calls[i].flags, never, 0));
             continue;
         }
-        allow_if(builder, opens[i].call, masked(opens[i].flags, O_TRUNC, 0));
-        allow_if(builder, opens[i].call, masked(opens[i].flags, O_ACCMODE, O_WRONLY));
-        allow_if(builder, opens[i].call, masked(opens[i].flags, O_ACCMODE, O_RDWR));
+        allow_if(builder, calls[i].call, masked(calls[i].flags, never | O_TRUNC, 0));
+        allow_if(builder, calls[i].call, masked(calls[i].flags, never | O_ACCMODE, O_WRONLY));
+        allow_if(builder, calls[i].call, masked(calls[i].flags, never | O_ACCMODE, O_RDWR));
     }
     /* The flags of openat2() are in memory, where no filter looks. */
-    if (kind & FILTER_TRUNCATES) {
-        allow(builder, SCMP_SYS(truncate));
+    if (kind & FILTER_TRUNCATES && !never)
         allow(builder, SCMP_SYS(openat2));
-    } else {
+    else
         add(builder, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0, NULL);
-    }
-    if (kind & FILTER_LINKS)
-        allow_all(builder, links, COUNT(links));
-    if (kind & FILTER_MODES)
-        allow_all(builder, modes, COUNT(modes));
 }
 
-static void code(struct builder *builder, unsigned kind)
+static void files(struct builder *builder, unsigned kind)
+{
+    static const int links[] = {SCMP_SYS(symlink), SCMP_SYS(symlinkat)};
+    static const int times[] = {SCMP_SYS(utimensat), SCMP_SYS(utime), SCMP_SYS(utimes)};
+    static const struct {
+        int call;
+        unsigned mode;
+    } modes[] = {{SCMP_SYS(chmod), 1}, {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}};
+    opens(builder, kind);
+    if (kind & FILTER_TRUNCATES)
+        allow(builder, SCMP_SYS(truncate));
+    if (kind & FILTER_LINKS)
+        allow_all(builder, links, COUNT(links));
+    if (!(kind & FILTER_MODES))
+        return;
+    allow_all(builder, times, COUNT(times));
+    for (size_t i = 0; i < COUNT(modes); i++) /* none that runs as the user for others */
+        allow_if(builder, modes[i].call, masked(modes[i].mode, S_ISUID | S_ISGID, 0));
+}
+
+/* Memory that is shared and has no file is none, for it may be there while no process has it
+ * mapped: no limit of memory would see it. */
+static void map(struct builder *builder, unsigned rights, unsigned value)
+{
+    static const unsigned kind = MAP_ANONYMOUS | MAP_TYPE;
+    allow_if_both(builder, SCMP_SYS(mmap), masked(2, rights, value), masked(3, MAP_ANONYMOUS, 0));
+    if (!(value & PROT_EXEC))
+        allow_if_both(builder, SCMP_SYS(mmap), masked(2, rights, value),
+                      masked(3, kind, MAP_ANONYMOUS | MAP_PRIVATE));
+}
+
+static void memory(struct builder *builder, unsigned kind)
 {
     if (kind & FILTER_CODE_ANY) {
-        allow(builder, SCMP_SYS(mmap));
+        map(builder, 0, 0);
         allow(builder, SCMP_SYS(mprotect));
         return;
     }
-    allow_if(builder, SCMP_SYS(mmap), masked(2, PROT_EXEC, 0));
+    map(builder, PROT_EXEC, 0);
     allow_if(builder, SCMP_SYS(mprotect), masked(2, PROT_EXEC, 0));
     if (kind & FILTER_CODE_FILES)
-        allow_if_both(builder, SCMP_SYS(mmap), masked(2, PROT_EXEC | PROT_WRITE, PROT_EXEC),
-                      masked(3, MAP_ANONYMOUS, 0));
+        map(builder, PROT_EXEC | PROT_WRITE, PROT_EXEC);
 }
 
 /* No new namespaces, and no child that becomes a child of the host.  clone3() hides its flags from
@@ -180,6 +214,12 @@ static void processes(struct builder *builder, unsigned kind)
                                        CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     static const int forks[] = {SCMP_SYS(fork), SCMP_SYS(vfork)};
     if (kind & FILTER_FORK) {
+        /* Only the effective one, as posix_spawn() does: done, and nothing is done, for it is what it
+         * would be; in a namespace the user's own number is no number. */
+        const condition effective[] = {masked(0, UINT32_MAX, UINT32_MAX),
+                                       masked(2, UINT32_MAX, UINT32_MAX)};
+        add(builder, SCMP_ACT_ERRNO(0), SCMP_SYS(setresuid), 2, effective);
+        add(builder, SCMP_ACT_ERRNO(0), SCMP_SYS(setresgid), 2, effective);
         /* Whoever starts processes looks after them, in life and death. */
         allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_CHILD_SUBREAPER), is(1, 1));
         allow_if_both(builder, SCMP_SYS(prctl), is(0, PR_SET_PDEATHSIG), is(1, SIGKILL));
@@ -209,20 +249,24 @@ static void signals(struct builder *builder, unsigned kind)
 /* No unix sockets: services of the machine listen there.  What is inherited may be used. */
 static void network(struct builder *builder, unsigned kind)
 {
-    static const int calls[] = {SCMP_SYS(connect),  SCMP_SYS(bind),        SCMP_SYS(listen),
-                                SCMP_SYS(accept),   SCMP_SYS(accept4),     SCMP_SYS(getsockname),
-                                SCMP_SYS(sendto),   SCMP_SYS(getpeername), SCMP_SYS(setsockopt),
-                                SCMP_SYS(sendmmsg), SCMP_SYS(recvmmsg)};
-    static const int domains[] = {AF_INET, AF_INET6}, types[] = {SOCK_STREAM, SOCK_DGRAM};
+    static const int calls[] = {SCMP_SYS(connect), SCMP_SYS(bind),     SCMP_SYS(listen),
+                                SCMP_SYS(accept),  SCMP_SYS(accept4),  SCMP_SYS(sendto),
+                                SCMP_SYS(setsockopt), SCMP_SYS(sendmmsg), SCMP_SYS(recvmmsg)};
+    static const int domains[] = {AF_INET, AF_INET6};
+    static const struct {
+        int type, protocol;
+    } kinds[] = {
+        {SOCK_STREAM, 0}, {SOCK_STREAM, IPPROTO_TCP}, {SOCK_DGRAM, 0}, {SOCK_DGRAM, IPPROTO_UDP}};
     if (!(kind & FILTER_NETWORK)) {
         allow_if(builder, SCMP_SYS(sendto), is(4, 0)); /* no address: to who is connected */
         return;
     }
     allow_all(builder, calls, COUNT(calls));
     for (size_t i = 0; i < COUNT(domains); i++)
-        for (size_t k = 0; k < COUNT(types); k++)
-            allow_if_both(builder, SCMP_SYS(socket), is(0, (uint64_t)domains[i]),
-                          masked(1, 0xf, (uint64_t)types[k]));
+        for (size_t k = 0; k < COUNT(kinds); k++)
+            add(builder, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3,
+                (condition[]){is(0, (uint64_t)domains[i]), masked(1, 0xf, (uint64_t)kinds[k].type),
+                              is(2, (uint64_t)kinds[k].protocol)});
 }
 
 /* ---- making it ---- */
@@ -275,7 +319,7 @@ static struct filter *build(const struct seccomp_api *api, unsigned kind, struct
     builder.failed = api->attr_set(builder.context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     always(&builder);
     files(&builder, kind);
-    code(&builder, kind);
+    memory(&builder, kind);
     processes(&builder, kind);
     signals(&builder, kind);
     network(&builder, kind);

@@ -1,8 +1,8 @@
 /*
  * filter - which system calls a process may make: a seccomp filter, made once for each kind.
  *
- * A list of what is allowed; everything else fails with EPERM, or with ENOSYS where libraries then
- * take an older way.  Calls that are told from each other by their arguments are allowed for some.
+ * A list of what is allowed; everything else fails with EPERM, or with ENOSYS or ENOTSUP where
+ * libraries and programs then go another way.  Calls that are told from each other by their arguments are allowed for some.
  * Calls of another architecture's numbers end the process.
  */
 #ifndef SANDBOX_FILTER_H
@@ -23,7 +23,8 @@ enum filter_flag {
     FILTER_CODE_ANY = 1 << 6,
     FILTER_SIGNALS = 1 << 7,   /* somebody else holds signals to outside: any may be sent */
     FILTER_TRUNCATES = 1 << 8, /* somebody else holds truncation */
-    FILTER_KINDS = 1 << 9
+    FILTER_LASTING = 1 << 9,   /* no files without a name */
+    FILTER_KINDS = 1 << 10
 };
 
 enum { FILTER_MOST = 2048 }; /* instructions */

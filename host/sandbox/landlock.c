@@ -29,7 +29,8 @@ static const unsigned right_counts[] = {0, 13, 14, 15, 15, 16};
 
 #define READ       (READ_FILE | READ_DIR)
 #define WRITE      (WRITE_FILE | TRUNCATE)
-#define CHANGE     (READ | WRITE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | REFER)
+#define REMOVE     (REMOVE_DIR | REMOVE_FILE | REFER) /* moving is that, and making */
+#define CHANGE     (READ | WRITE | MAKE_DIR | MAKE_REG)
 #define OF_A_FILE  (EXECUTE | READ_FILE | WRITE)
 #define ALL_TCP    UINT64_C(3) /* bind() and connect(), from version 4 on */
 #define ALL_SCOPES UINT64_C(3) /* abstract sockets and signals, from version 6 on */
@@ -45,9 +46,10 @@ struct path_rule {
     int32_t folder;
 } __attribute__((packed));
 
-/* What programs expect to be there, and gives nothing away. */
-static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom",
-                                      NULL};
+/* What programs expect to be there, and gives nothing away.  Zeros that are mapped to be written
+ * are shared memory, see filter.c. */
+static const char *const sources[] = {"/dev/zero", "/dev/random", "/dev/urandom", NULL};
+static const char *const sink[] = {"/dev/null", NULL};
 
 int landlock_version(void)
 {
@@ -99,8 +101,9 @@ static bool add_paths(int ruleset, const char *const *paths, uint64_t rights, bo
 static bool add_rules(int ruleset, const struct sandbox_rules *rules, uint64_t all,
                       struct error *error)
 {
-    uint64_t change = CHANGE | (rules->links ? MAKE_SYM : 0);
-    return add_paths(ruleset, devices, (READ_FILE | WRITE_FILE) & all, false, error) &&
+    uint64_t change = CHANGE | (rules->links ? MAKE_SYM : 0) | (rules->lasting ? 0 : REMOVE);
+    return add_paths(ruleset, sources, READ_FILE & all, false, error) &&
+           add_paths(ruleset, sink, (READ_FILE | WRITE_FILE) & all, false, error) &&
            add_paths(ruleset, rules->readable, READ & all, false, error) &&
            add_paths(ruleset, rules->executable, (READ | EXECUTE) & all, false, error) &&
            add_paths(ruleset, rules->writable, change & all, true, error);

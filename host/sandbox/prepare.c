@@ -13,6 +13,7 @@ static unsigned filter_kind(const struct sandbox_rules *rules, int version)
     kind |= rules->network ? FILTER_NETWORK : 0;
     kind |= rules->links ? FILTER_LINKS : 0;
     kind |= rules->modes ? FILTER_MODES : 0;
+    kind |= rules->lasting ? FILTER_LASTING : 0;
     if (rules->code == SANDBOX_CODE_ANY)
         kind |= FILTER_CODE_ANY;
     else if (runs || rules->code == SANDBOX_CODE_FILES)
@@ -22,10 +23,9 @@ static unsigned filter_kind(const struct sandbox_rules *rules, int version)
     return kind;
 }
 
-static bool make_layers(struct sandbox *sandbox, const struct sandbox_rules *rules,
+static bool make_layers(struct sandbox *sandbox, const struct sandbox_rules *rules, int version,
                         struct error *error)
 {
-    int version = landlock_version();
     sandbox->filter = filter_get(filter_kind(rules, version), error);
     if (!sandbox->filter)
         return false;
@@ -35,8 +35,13 @@ static bool make_layers(struct sandbox *sandbox, const struct sandbox_rules *rul
 
 struct sandbox *sandbox_prepare(const struct sandbox_rules *rules, struct error *error)
 {
-    if (!sandbox_probe_required(error))
-        return NULL;
+    return sandbox_probe_required(error) ? sandbox_prepare_version(rules, landlock_version(), error)
+                                         : NULL;
+}
+
+struct sandbox *sandbox_prepare_version(const struct sandbox_rules *rules, int version,
+                                        struct error *error)
+{
     struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
     if (!sandbox) {
         error_memory(error);
@@ -48,7 +53,7 @@ struct sandbox *sandbox_prepare(const struct sandbox_rules *rules, struct error 
     sandbox->may_fork = rules->may_fork;
     sandbox->network = rules->network;
     sandbox->keep_descriptors = rules->keep_descriptors;
-    if (make_layers(sandbox, rules, error))
+    if (make_layers(sandbox, rules, version, error))
         return sandbox;
     sandbox_free(sandbox);
     return NULL;

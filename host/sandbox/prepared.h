@@ -14,4 +14,8 @@ struct sandbox {
     unsigned keep_descriptors;
 };
 
+/* sandbox_prepare() that uses no more of Landlock than this version of it has. */
+struct sandbox *sandbox_prepare_version(const struct sandbox_rules *rules, int version,
+                                        struct error *error);
+
 #endif

@@ -6,9 +6,11 @@
  * Every layer of the required set (layer.h) is entered, or the child is told which one failed and
  * must end: there is no sandbox with a hole.
  *
- * What no layer takes away: the child sees the memory that it was forked with, and may ask for the
- * size and the times of any file whose name it knows.  So fork it from a process that never had a
- * secret, with an environment that is for it, and leave no socket of datagrams open for it.
+ * What no layer takes away: the child sees the memory that it was forked with; may ask for the size
+ * and the times of any file whose name it knows, for where a link leads, and whether a process is
+ * there; may lock what it may read; and may use some kernel memory for each of its descriptors and
+ * processes.  So fork it from a process that never had a secret, with an environment that is for
+ * it, leave no terminal and no socket of datagrams open for it, and limit both.
  *
  * sandbox_prepare() is thread-safe; a struct sandbox is only read once it is made.
  */
@@ -26,7 +28,8 @@
 /* What may be run that was not in memory before. */
 enum sandbox_code {
     SANDBOX_CODE_FIXED, /* nothing: no memory becomes executable */
-    SANDBOX_CODE_FILES, /* libraries and programs: files, mapped unwritable */
+    SANDBOX_CODE_FILES, /* libraries and programs: files, mapped unwritable.  Of what it may read
+                         * it can run all, also what it wrote: a program's loader will do that */
     SANDBOX_CODE_ANY    /* what a compiler makes while it runs (JIT) */
 };
 
@@ -40,12 +43,14 @@ enum sandbox_namespaces {
 struct sandbox_limits {
     int64_t wall_ms;
     int64_t cpu_s;          /* of each process */
-    uint64_t memory_bytes;  /* resident, of all processes together, with what they were forked
-                             * with; looked at every 5 ms, where the child may fork every 100 */
+    uint64_t memory_bytes;  /* of all processes together, with what they were forked with, what is
+                             * swapped out and the tables of pages; looked at every 5 ms, or more
+                             * rarely where the child may fork on a machine with many processes */
     uint64_t address_bytes; /* of each process; some engines reserve far more than they use */
     uint64_t file_bytes;    /* of one file */
     uint64_t output_bytes;  /* as told to sandbox_watch_output() */
-    uint64_t disk_bytes;    /* in the writable folders, all together */
+    uint64_t disk_bytes;    /* in the writable folders, all together; what is removed while it is
+                             * open or mapped is there and not seen, unless files are `lasting` */
     uint64_t disk_files;    /* the same */
     unsigned processes;     /* with their threads */
     unsigned descriptors;   /* open at once, of each process */
@@ -59,7 +64,8 @@ struct sandbox_rules {
     const char *const *executable; /* also readable; a program needs its loader and its libraries */
     bool may_fork;                 /* threads are always allowed */
     bool network;                  /* TCP and UDP */
-    bool links; /* symbolic links in writable folders: whoever reads there must not follow them */
+    bool lasting; /* what is in writable folders stays: nothing is removed, moved or replaced */
+    bool links;   /* symbolic links in writable folders: whoever reads there must not follow them */
     bool
         modes; /* chmod() and times of files: of any that the user owns, for no layer knows paths */
     enum sandbox_code code; /* at least FILES where something is executable */
@@ -83,7 +89,8 @@ void sandbox_free(struct sandbox *sandbox); /* NULL is fine */
  *
  * With namespaces and may_fork it returns in a grandchild, whose end is passed on by the process
  * that called it; when any of the three is killed, all processes inside are.  Without namespaces
- * what the child has started may outlive a parent that is killed, until its own limits. */
+ * what the child has started, or a program that a second thread of it has become, may outlive a
+ * parent that is killed, until its own limits. */
 enum sandbox_layer sandbox_enter(const struct sandbox *sandbox, pid_t parent);
 
 #endif

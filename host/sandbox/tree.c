@@ -89,6 +89,7 @@ bool tree_enter(void)
         mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED || pipe2(alive, O_CLOEXEC) != 0)
         return false;
+    signal(SIGCHLD, SIG_DFL); /* whoever ignores it learns of no end */
     pid_t first = _Fork();
     if (first < 0)
         return false;
@@ -98,5 +99,6 @@ bool tree_enter(void)
         return true;
     }
     close_range(0, (unsigned)alive[1] - 1, 0);
+    close_range((unsigned)alive[1] + 1, ~0u, 0);
     stay_outside(first, report);
 }

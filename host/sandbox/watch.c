@@ -3,20 +3,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sandbox/figures.h"
 
-/* One process is looked at in a microsecond; all of the machine, which is where the processes of a
- * session are found, in milliseconds.  So are folders. */
-enum { TICK_MS = 5, SLOW_TICK_MS = 100 };
+/* Folders are walked more rarely than processes are looked at, and what takes long even more
+ * rarely: looking costs a twentieth of the time at most, up to the longest pause. */
+enum { TICK_MS = 5, SLOW_TICK_MS = 100, SHARE = 20, LONGEST_PAUSE_MS = 2000 };
+
+#define NS_OF_MS INT64_C(1000000)
 
 enum { CHILD_ENDED, TIME_IS_UP, TICK, DESCRIPTORS };
 
@@ -27,9 +33,11 @@ struct sandbox_watch {
     bool may_fork;
     bool ended;
     enum sandbox_limit limit; /* the first one that was reached */
+    bool doubted; /* the last look found too much memory, which may have been counted twice */
+    bool reaped;  /* the child's number may be another's */
     uint64_t output_bytes;
-    uint64_t ticks;
-    unsigned slow; /* every how many ticks what takes long is looked at */
+    int64_t next_look_ns, next_walk_ns;
+    struct sysinfo machine; /* at the last look */
     int events;
     int descriptors[DESCRIPTORS]; /* of the process, and timers */
 };
@@ -88,9 +96,7 @@ static bool watch_timer(struct sandbox_watch *watch, unsigned what, int64_t ms, 
 static bool open_all(struct sandbox_watch *watch)
 {
     const struct sandbox_limits *limits = &watch->limits;
-    bool fast = limits_processes(limits) && !watch->may_fork;
-    int64_t tick_ms = fast ? TICK_MS : SLOW_TICK_MS;
-    watch->slow = fast ? SLOW_TICK_MS / TICK_MS : 1;
+    int64_t tick_ms = limits_processes(limits) ? TICK_MS : SLOW_TICK_MS;
     watch->events = epoll_create1(EPOLL_CLOEXEC);
     return watch->events >= 0 &&
            watch_for(watch, CHILD_ENDED, (int)syscall(SYS_pidfd_open, watch->child, 0)) &&
@@ -163,6 +169,8 @@ int sandbox_watch_fd(const struct sandbox_watch *watch)
  * waited for, its number is its own. */
 void sandbox_watch_kill(struct sandbox_watch *watch)
 {
+    if (watch->reaped)
+        return;
     kill(-watch->child, SIGKILL);
     kill(watch->child, SIGKILL);
 }
@@ -179,14 +187,47 @@ static bool is_over(uint64_t value, uint64_t limit)
     return limit && value > limit;
 }
 
+/* A process that has just been started may share all its memory with the one that started it, until
+ * it runs its program (vfork); at the next look it does not. */
+static bool has_too_much(struct sandbox_watch *watch, const struct figures *figures)
+{
+    bool over = is_over(figures->memory_bytes, watch->limits.memory_bytes);
+    bool doubted = over && figures->processes > 1 && !watch->doubted;
+    watch->doubted = doubted;
+    return over && !doubted;
+}
+
+/* A look takes long where there are many processes, so it is made early when the machine, about
+ * which one call tells, has got so many more or has lost so much memory that it may be due to this
+ * sandbox. */
+static bool may_have_grown(const struct sandbox_watch *watch)
+{
+    struct sysinfo now;
+    if (!watch->may_fork || sysinfo(&now) != 0)
+        return false;
+    const struct sysinfo *then = &watch->machine;
+    uint64_t was = (uint64_t)then->freeram * then->mem_unit;
+    uint64_t is = (uint64_t)now.freeram * now.mem_unit;
+    int more = (int16_t)(now.procs - then->procs); /* it is counted in so many bits */
+    return (watch->limits.processes && more > (int)(watch->limits.processes / 4)) ||
+           (watch->limits.memory_bytes && was > is && was - is > watch->limits.memory_bytes / 8);
+}
+
+static bool see_all(const struct sandbox_watch *watch, struct figures *figures)
+{
+    unsigned most = watch->limits.processes ? watch->limits.processes : UINT_MAX;
+    return watch->may_fork ? figures_of_session(watch->child, most, figures)
+                           : figures_of_process(watch->child, figures);
+}
+
 static void check_processes(struct sandbox_watch *watch)
 {
     struct figures figures;
-    bool seen = watch->may_fork ? figures_of_session(watch->child, &figures)
-                                : figures_of_process(watch->child, &figures);
+    sysinfo(&watch->machine);
+    bool seen = see_all(watch, &figures);
     if (!seen) /* it has not been waited for, so it can be seen, or is seen no more */
         reach(watch, SANDBOX_LIMIT_MEMORY);
-    else if (is_over(figures.memory_bytes, watch->limits.memory_bytes))
+    else if (has_too_much(watch, &figures))
         reach(watch, SANDBOX_LIMIT_MEMORY);
     else if (is_over(figures.tasks, watch->limits.processes))
         reach(watch, SANDBOX_LIMIT_PROCESSES);
@@ -205,16 +246,41 @@ static void check_disk(struct sandbox_watch *watch)
         reach(watch, SANDBOX_LIMIT_FILES);
 }
 
+static int64_t ns_of_thread(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * 1000 * NS_OF_MS + used.tv_nsec;
+}
+
+/* Calls check() and says when it is to be called again: what it costs is told by a clock of its
+ * own. */
+static void look(struct sandbox_watch *watch, void (*check)(struct sandbox_watch *),
+                 int64_t (*clock)(void), int64_t least_ns, int64_t *next_ns)
+{
+    int64_t now_ns = clock_ns();
+    int64_t started_ns = clock();
+    check(watch);
+    int64_t pause_ns = (clock() - started_ns) * SHARE;
+    if (pause_ns > LONGEST_PAUSE_MS * NS_OF_MS)
+        pause_ns = LONGEST_PAUSE_MS * NS_OF_MS;
+    *next_ns = now_ns + (pause_ns > least_ns ? pause_ns : least_ns);
+}
+
+/* A walk waits for disks, and whoever calls waits with it; among many processes the time of this
+ * one alone counts. */
 static void tick(struct sandbox_watch *watch)
 {
+    static const int64_t slow_ns = (SLOW_TICK_MS - TICK_MS) * NS_OF_MS;
     uint64_t times;
     if (read(watch->descriptors[TICK], &times, sizeof(times)) != sizeof(times))
         return;
-    if (limits_processes(&watch->limits))
-        check_processes(watch);
-    if (watch->folders && watch->ticks % watch->slow == 0)
-        check_disk(watch);
-    watch->ticks++;
+    int64_t now_ns = clock_ns();
+    if (limits_processes(&watch->limits) &&
+        (now_ns >= watch->next_look_ns || may_have_grown(watch)))
+        look(watch, check_processes, ns_of_thread, 0, &watch->next_look_ns);
+    if (watch->folders && now_ns >= watch->next_walk_ns)
+        look(watch, check_disk, clock_ns, slow_ns, &watch->next_walk_ns);
 }
 
 bool sandbox_watch_output(struct sandbox_watch *watch, size_t bytes)
@@ -249,7 +315,7 @@ bool sandbox_watch_step(struct sandbox_watch *watch)
             tick(watch);
     }
     if (watch->ended)
-        kill(-watch->child, SIGKILL);
+        sandbox_watch_kill(watch);
     return !watch->ended;
 }
 
@@ -275,6 +341,7 @@ bool sandbox_watch_reap(struct sandbox_watch *watch, struct sandbox_end *end)
     }
     if (child < 0)
         return false;
+    watch->reaped = true;
     while (waitpid(-watch->child, NULL, 0) > 0 || errno == EINTR) {
     }
     end->limit = watch->limit;

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "plugin/account.h"
+#include "plugin/granted.h"
 #include "schema/decode.h"
 #include "tool/call_private.h"
 
@@ -253,23 +254,35 @@ static bool holds(const char *const *scopes, const char *scope)
     return scopes && *scopes;
 }
 
+static bool refuse_scopes(struct call *call, const char *who, struct text *scopes)
+{
+    bool allowed = !scopes->length && !scopes->failed;
+    if (!allowed)
+        tool_result_fail(&call->result, MORTISE_FORBIDDEN, "tool.scopes",
+                         "Tool '%s' is not allowed here: %s the scopes %s", call->tool->name, who,
+                         text_cstr(scopes));
+    text_release(scopes);
+    return allowed;
+}
+
+/* What the caller lacks is for the caller to get; what the plugin was not granted, for the
+ * operator to grant. */
 static bool check_scopes(struct call *call)
 {
-    struct text missing = TEXT_INIT;
+    struct text missing = TEXT_INIT, withheld = TEXT_INIT;
     if (!call->tool->meta.scopes)
         return true;
     pthread_mutex_lock(&call->lock); /* the caller's scopes go when the call is abandoned */
-    for (const char *const *scope = call->tool->meta.scopes; *scope; scope++)
-        if (!holds(call->context->scopes, *scope))
-            text_printf(&missing, "%s%s", missing.length ? ", " : "", *scope);
+    for (const char *const *scope = call->tool->meta.scopes; *scope; scope++) {
+        struct text *list = !holds(call->context->scopes, *scope)         ? &missing
+                            : !granted_has(call->tool->plugin, *scope) ? &withheld
+                                                                          : NULL;
+        if (list)
+            text_printf(list, "%s%s", list->length ? ", " : "", *scope);
+    }
     pthread_mutex_unlock(&call->lock);
-    bool allowed = !missing.length && !missing.failed;
-    if (!allowed)
-        tool_result_fail(&call->result, MORTISE_FORBIDDEN, "tool.scopes",
-                         "Tool '%s' is not allowed here: the caller lacks the scopes %s",
-                         call->tool->name, text_cstr(&missing));
-    text_release(&missing);
-    return allowed;
+    bool granted = refuse_scopes(call, "its plugin is not granted", &withheld);
+    return refuse_scopes(call, "the caller lacks", &missing) && granted;
 }
 
 static bool check_sandbox(struct call *call)

@@ -12,6 +12,7 @@
 #include "base/secret.h"
 #include "base/utf8.h"
 #include "plugin/account.h"
+#include "plugin/granted.h"
 #include "tool/call_private.h"
 #include "tool/parts.h"
 
@@ -326,6 +327,8 @@ static const char *answer_locked(struct call *call, const char *key)
     const char *made = make_answer(call, key, own);
     const char *value = made ? arena_copy(&call->memory, made, strlen(made))
                              : context_get(call->context, key, &call->memory);
+    if (strcmp(key, "scopes") == 0)
+        value = granted_of(call->tool->plugin, value, &call->memory);
     answer = value ? arena_alloc(&call->memory, sizeof(*answer)) : NULL;
     const char *copy = answer ? arena_copy(&call->memory, key, strlen(key)) : NULL;
     if (!copy)

@@ -170,6 +170,8 @@ static void make_runtime(void)
                                                       &exception);
     if (exception)
         engine.runtime = NULL;
+    else
+        engine.jsc->ValueProtect(engine.context, engine.runtime); /* nothing else holds it */
     if (!engine.runtime || !engine.jsc->GlobalContextSetUnhandledRejectionCallback)
         return;
     js_value watcher = engine_ask("watcher", NULL);

@@ -57,30 +57,19 @@ static bool is_declaration(const char *text)
 #define ASYNC_END    "\n})()"
 #define RETURN_BEGIN "return ("
 
-/* The script in an async function; with statement `index` returned, unless that is -1.  NULL: it is
- * not valid like that. */
-static char *async_form_at(const char *script, const struct statements *found, int index)
+/* The script in an async function that returns the statement from `start` to `end`; NULL: that is
+ * not one expression by itself. */
+static char *returning(const char *script, size_t start, size_t end)
 {
-    size_t start = index < 0 ? 0 : found->starts[index];
     char *form = NULL;
-    int length;
-    if (index < 0) { /* whether it is valid will be seen */
-        return asprintf(&form, ASYNC_BEGIN "%s" ASYNC_END, script) < 0 ? NULL : form;
-    } else {
-        int tail = (int)(found->end - start);
-        /* The last statement must be one expression by itself. */
-        if (is_declaration(script + start) ||
-            asprintf(&form, "async () => (%.*s\n)", tail, script + start) < 0)
-            return NULL;
-        bool is_expression = engine_is_valid(form);
-        free(form);
-        form = NULL;
-        if (!is_expression)
-            return NULL;
-        length = asprintf(&form, ASYNC_BEGIN "%.*s" RETURN_BEGIN "%.*s\n);" ASYNC_END, (int)start,
-                          script, tail, script + start);
-    }
-    if (length < 0)
+    int tail = (int)(end - start);
+    if (is_declaration(script + start) ||
+        asprintf(&form, "async () => (%.*s\n)", tail, script + start) < 0)
+        return NULL;
+    bool is_good = engine_is_valid(form);
+    free(form);
+    if (!is_good || asprintf(&form, ASYNC_BEGIN "%.*s" RETURN_BEGIN "%.*s\n);" ASYNC_END,
+                             (int)start, script, tail, script + start) < 0)
         return NULL;
     if (engine_is_valid(form))
         return form;
@@ -92,14 +81,14 @@ static char *async_form_at(const char *script, const struct statements *found, i
 static char *async_form(struct engine_script *script)
 {
     struct statements found;
-    char *best = async_form_at(script->text, &found, -1);
+    char *best = NULL;
     int taken = -1;
-    if (!best)
+    if (asprintf(&best, ASYNC_BEGIN "%s" ASYNC_END, script->text) < 0)
         return NULL;
     statements_find(&found, script->text);
     moved(script, best, 0, sizeof(ASYNC_BEGIN) - 1);
     for (int i = (int)found.count - 1; i >= 0; i--) { /* the longest one is the statement */
-        char *form = async_form_at(script->text, &found, i);
+        char *form = returning(script->text, found.starts[i], found.end);
         if (!form)
             continue;
         free(best);

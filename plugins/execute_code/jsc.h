@@ -43,6 +43,7 @@ typedef js_value (*js_callback)(js_context context, js_object function, js_objec
     X(ValueMakeUndefined, js_value, (js_context context))                                          \
     X(ValueToNumber, double, (js_context context, js_value value, js_value *exception))            \
     X(ValueToStringCopy, js_string, (js_context context, js_value value, js_value *exception))     \
+    X(ValueProtect, void, (js_context context, js_value value))                                    \
     X(ValueIsObject, bool, (js_context context, js_value value))                                   \
     X(GlobalContextSetUnhandledRejectionCallback, void,                                            \
       (js_context context, js_object function, js_value *exception))

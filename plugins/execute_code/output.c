@@ -135,7 +135,8 @@ static void add_to_show(struct output *output, struct output_stream *stream, con
         if (stream->pending_length == sizeof(stream->pending))
             show_locked(output, stream, false);
     }
-    if (now_ms() - output->last_ms >= SHOW_AFTER_MS)
+    bool is_line = stream->pending_length && stream->pending[stream->pending_length - 1] == '\n';
+    if (is_line && now_ms() - output->last_ms >= SHOW_AFTER_MS)
         show_locked(output, stream, false);
     if (stream->pending_length)
         wait_to_show(output, was_pending);

@@ -11,6 +11,9 @@
  * functions run in it, since the host has threads.  None of the command's processes has a
  * descriptor of the host's, its terminal, or its process group.
  *
+ * IN A SANDBOX of the call's own a supervisor may do none of that, and need not: nothing leaves the
+ * session there, and all that is left of a call is killed with it.  There it only waits.
+ *
  * One thread per job, and the thread that started it lives as long as it.
  */
 #ifndef SHELL_JOB_H
@@ -25,6 +28,7 @@ struct job_request {
     const char *command;
     char *const *environment;
     int cwd; /* a descriptor of a folder */
+    bool is_confined; /* the call is in a sandbox of its own */
 };
 
 /* What the supervisor tells, each a job_report. */
@@ -32,7 +36,7 @@ enum job_news {
     JOB_NOT_STARTED = 1, /* value: errno */
     JOB_SHELL_ENDED,     /* value: as of waitpid() */
     JOB_LEFT,            /* value: how many could not be killed */
-    JOB_GONE             /* the last; value: how many had to be killed */
+    JOB_GONE             /* the last; value: how many had to be killed, -1: some */
 };
 struct job_report {
     int news, value;

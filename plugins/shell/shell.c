@@ -26,22 +26,35 @@ enum {
 };
 
 struct shell {
-    bool is_allowed;
+    bool is_allowed, is_sandboxed;
     char program[4096];
     char **environment;
     int64_t timeout_s, max_timeout_s, output_bytes;
 };
 
-MORTISE_TOOL(shell, MORTISE_DESTRUCTIVE | MORTISE_OPEN_WORLD,
-    "Run a command in a shell and get what it writes to stdout and stderr, and its exit status. "
-    "Each command begins anew: a change of folder or of variables does not last. There is no "
-    "terminal and no input. Every process of the command is ended with it: nothing can be left "
-    "running in the background.",
-    (string,  command,   "The command line.", required, length(1, 100000)),
-    (integer, timeout_s, "Seconds after which it is stopped, with what it wrote so far; 120 "
-                         "unless the operator set another.", at_least(1)),
-    (string,  cwd,       "The folder to run it in, inside the workspace; default: the workspace "
-                         "itself.", length(1, 4096)));
+#define WHAT                                                                                       \
+    "Run a command in a shell and get what it writes to stdout and stderr, and its exit status. "  \
+    "Each command begins anew: a change of folder or of variables does not last. There is no "     \
+    "terminal and no input. Every process of the command is ended with it: nothing can be left "   \
+    "running in the background."
+#define FIELDS                                                                                     \
+    (string,  command,   "The command line.", required, length(1, 100000)),                        \
+    (integer, timeout_s, "Seconds after which it is stopped, with what it wrote so far; 120 "      \
+                         "unless the operator set another.", at_least(1)),                         \
+    (string,  cwd,       "The folder to run it in, inside the workspace; default: the workspace "  \
+                         "itself.", length(1, 4096))
+
+MORTISE_TOOL(shell, MORTISE_DESTRUCTIVE | MORTISE_OPEN_WORLD, WHAT, FIELDS);
+
+/* The same, in a sandbox of the call's own; one of the two is there. */
+MORTISE_TOOL_WITH(shell_inside,
+    (name("shell"), runs("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+     reads("/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime",
+           "/etc/mime.types", "/etc/ssl/certs"),
+     inside(MORTISE_INSIDE_PROCESSES | MORTISE_INSIDE_JIT)),
+    MORTISE_DESTRUCTIVE | MORTISE_SANDBOX_REQUIRED,
+    WHAT " There is no network, and of the files only programs, an empty folder $TMPDIR that goes "
+    "with the command, and what the operator has given.", FIELDS);
 
 /* ---- where ---- */
 
@@ -220,7 +233,9 @@ static void describe_end(const struct run *run, char *out, size_t size)
 static void describe_left(const struct run *run, char *out, size_t size)
 {
     int used = 0;
-    if (run->killed > 0 && !run->timed_out)
+    if (run->killed < 0 && !run->timed_out)
+        used = snprintf(out, size, "[some of its processes went on after its end and were ended]\n");
+    else if (run->killed > 0 && !run->timed_out)
         used = snprintf(out, size, "[%d of its processes went on after its end and %s ended]\n",
                         run->killed, run->killed == 1 ? "was" : "were");
     if (run->left > 0)
@@ -255,24 +270,25 @@ static int64_t time_limit(mortise_call *call, int64_t timeout_s)
     return limit_ms;
 }
 
-static mortise_status shell(mortise_call *call, const shell_args *args)
+static mortise_status run_command(mortise_call *call, const struct job_request *command,
+                                  const char *cwd, const int64_t *wanted_s)
 {
     const struct shell *self = mortise_state(call);
-    int64_t timeout_s = args->seen.timeout_s ? args->timeout_s : self->timeout_s;
+    int64_t timeout_s = wanted_s ? *wanted_s : self->timeout_s;
+    struct job_request request = *command;
     struct run run = {.call = call};
     if (timeout_s > self->max_timeout_s)
         return mortise_fail_as(call, MORTISE_INVALID_INPUT, "shell.timeout",
                                "'timeout_s' can be at most %" PRId64 " here", self->max_timeout_s);
-    int folder = open_folder(call, args->cwd);
+    int folder = open_folder(call, cwd);
     if (folder < 0)
         return MORTISE_FAILED;
+    request.shell = self->program;
+    request.cwd = folder;
     bool ok = output_begin(&run.output, call, (size_t)self->output_bytes);
     run.limit_ms = time_limit(call, timeout_s);
     run.deadline_ms = job_now_ms() + run.limit_ms;
-    ok = ok && job_start(&run.job, &(struct job_request){.shell = self->program,
-                                                         .command = args->command,
-                                                         .environment = self->environment,
-                                                         .cwd = folder});
+    ok = ok && job_start(&run.job, &request);
     int problem = errno;
     close(folder);
     if (!ok)
@@ -287,13 +303,36 @@ static mortise_status shell(mortise_call *call, const shell_args *args)
     return reply(&run);
 }
 
+static mortise_status shell(mortise_call *call, const shell_args *args)
+{
+    const struct shell *self = mortise_state(call);
+    const struct job_request command = {.command = args->command,
+                                        .environment = self->environment};
+    return run_command(call, &command, args->cwd, args->seen.timeout_s ? &args->timeout_s : NULL);
+}
+
+/* The variables are those of the call, which has a HOME and a TMPDIR of its own. */
+static mortise_status shell_inside(mortise_call *call, const shell_inside_args *args)
+{
+    char *more[] = {(char *)(uintptr_t) "GIT_CONFIG_NOSYSTEM", NULL};
+    setenv(more[0], "1", 1); /* a file that git may not read is one that it must, to git */
+    char **environment = environment_make(more);
+    const struct job_request command = {
+        .command = args->command, .environment = environment, .is_confined = true};
+    mortise_status status =
+        environment ? run_command(call, &command, args->cwd,
+                                  args->seen.timeout_s ? &args->timeout_s : NULL)
+                    : MORTISE_NO_MEMORY;
+    free(environment);
+    return status;
+}
+
 /* ---- the plugin ---- */
 
 static bool wants_tool(const void *state, const mortise_tool *tool)
 {
     const struct shell *self = state;
-    (void)tool;
-    return self->is_allowed;
+    return self->is_allowed && (tool == &shell_inside_tool) == self->is_sandboxed;
 }
 
 static void shell_close(void *state)
@@ -336,6 +375,10 @@ static bool read_config(const mortise_host *host, struct shell *self)
         mortise_refuse(host, "\"allow\" is neither true nor false");
         return false;
     }
+    if (mortise_config_boolean(host, "sandboxed", &self->is_sandboxed) == MORTISE_INVALID) {
+        mortise_refuse(host, "\"sandboxed\" is neither true nor false");
+        return false;
+    }
     mortise_status status =
         mortise_config_string(host, "program", self->program, sizeof(self->program));
     if (status == MORTISE_INVALID || self->program[0] != '/') {
@@ -376,5 +419,5 @@ static void *shell_open(const mortise_host *host)
     return self;
 }
 
-MORTISE_PLUGIN(.name = "shell", .version = "1.0.0", .tools = MORTISE_TOOLS(shell),
+MORTISE_PLUGIN(.name = "shell", .version = "1.0.0", .tools = MORTISE_TOOLS(shell, shell_inside),
                .open = shell_open, .close = shell_close, .wants_tool = wants_tool);

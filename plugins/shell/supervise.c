@@ -165,7 +165,7 @@ static void kill_all(struct supervisor *self)
     }
 }
 
-static void watch(struct supervisor *self)
+static void watch(struct supervisor *self, bool is_confined)
 {
     bool stop = false;
     int64_t until_ms = 0;
@@ -179,7 +179,9 @@ static void watch(struct supervisor *self)
         stop = wait_for_news(left_ms);
     }
     self->ended = 0;
-    if (stop)
+    if (stop && is_confined)
+        self->ended = -1;
+    else if (stop)
         kill_all(self);
     report(JOB_GONE, self->ended);
 }
@@ -280,6 +282,15 @@ static bool listen(void)
     return signalfd(-1, &news, SFD_CLOEXEC | SFD_NONBLOCK) == SIGNALS;
 }
 
+/* Whether descendants can be found: without that nobody could end them. */
+static bool finds_children(void)
+{
+    int children = open_children(getpid());
+    if (children >= 0)
+        close(children);
+    return children >= 0;
+}
+
 _Noreturn void supervise(const struct job_request *request, pid_t host,
                          const struct supervised_fds *given)
 {
@@ -289,15 +300,13 @@ _Noreturn void supervise(const struct job_request *request, pid_t host,
     setsid();
     reset_signals();
     prctl(PR_SET_NAME, "mortise-shell");
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, request->is_confined ? SIGKILL : SIGTERM);
     if (getppid() != host)
         _exit(127);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || !listen())
         give_up(errno);
-    int children = open_children(getpid()); /* by which descendants are found */
-    if (children < 0)
+    if (!request->is_confined && !finds_children())
         give_up(errno);
-    close(children);
 
     pid_t own = getpid();
     self.parent = _Fork();
@@ -306,6 +315,6 @@ _Noreturn void supervise(const struct job_request *request, pid_t host,
     if (self.parent < 0)
         give_up(errno);
     leave_to_command();
-    watch(&self);
+    watch(&self, request->is_confined);
     _exit(0);
 }

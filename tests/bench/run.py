@@ -313,6 +313,14 @@ def measure_sandbox(bench, table):
             table.add_alone(f"sandbox: fork, enter, exit, {way}", "us", ours[1], ours[0], limit_us)
         else:
             table.add(f"sandbox: the same with {way}, beside fork", "us", ours, bare)
+    done = subprocess.run([bench.program("confined_call"), bench.mortise,
+                           bench.program("confined_plugin.so"), str(bench.times(1000))],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(done.stderr.strip())
+    whole = json.loads(done.stdout)
+    table.add_alone("sandbox: a whole call of a tool in its own", "us", whole["median_ns"] / 1e3,
+                    whole["quarter_ns"] / 1e3, 3000)
 
 
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,

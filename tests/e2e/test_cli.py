@@ -6,9 +6,9 @@ import subprocess
 
 import e2e
 
-TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "glob",
-         "greet", "grep", "http_fetch", "list_files", "load_artifact", "memory_add", "memory_search",
-         "read_file", "save_artifact", "web_search"]
+TOOLS = ["calculator", "check_report_status", "counter", "execute_code", "generate_report",
+         "get_weather", "glob", "greet", "grep", "http_fetch", "list_files", "load_artifact",
+         "memory_add", "memory_search", "read_file", "save_artifact", "web_search"]
 COMMANDS = ("run", "tools", "plugins", "hooks", "providers", "models", "doctor", "new", "config",
             "completion", "help")
 

@@ -37,7 +37,8 @@ class Words(e2e.Case):
 
     def test_words_of_commands(self):
         for words, offered in (
-                (("plugins", ""), ["list", "show", "check", "reset"]),
+                (("plugins", ""), ["list", "show", "check", "reset", "trust", "trusted",
+                                   "distrust"]),
                 (("sessions", "e"), ["export"]),
                 (("new", ""), ["tool", "hook"]), (("new", "tool", ""), []),
                 (("config", "s"), ["show"]), (("config", "show", ""), []),
@@ -45,6 +46,7 @@ class Words(e2e.Case):
                 (("models", "open"), ["openai", "openai-responses", "openrouter"]),
                 (("plugins", "check", ""), [":files"]),
                 (("plugins", "check", "a.so", ""), [":files"]),
+                (("plugins", "trust", "a.so", ""), [":files"]), (("plugins", "trusted", ""), []),
                 (("sessions", "import", ""), [":files"]),
                 (("plugins", "shw", ""), []), (("hooks", ""), []), (("a prompt", ""), []),
                 (("run", ""), []), (("tools", "call", "greet", ""), [])):
@@ -102,7 +104,7 @@ CASES = (
     ("mortise --re",
      ["--reasoning", "--record", "--response-limit", "--result-limit", "--retries"]),
     ("mortise pl", ["plugins"]),
-    ("mortise plugins ", ["check", "list", "reset", "show"]),
+    ("mortise plugins ", ["check", "distrust", "list", "reset", "show", "trust", "trusted"]),
     ("mortise --color ", ["always", "auto", "never"]),
     ("mortise --color=a", ["always", "auto"]),
     ("mortise -m 'offline' tools show gree", ["greet"]),

@@ -264,7 +264,69 @@ class Lint(Case):
         self.check(self.play(nowhere, {"text": "ok"}), 0)
 
 
-PLUGINS = ["approve", "budget", "lint", "redact"]
+class ExitLoop(Case):
+    """A loop that the model ends, and nobody else."""
+
+    EXIT = {"name": "exit_loop", "arguments": {"result": "42", "reason": "all is counted"}}
+    ENDED = "The loop has ended. Answer now, without calling a tool: give the result"
+
+    def loop(self, **settings):
+        return {"exit_loop": {"max_iterations": 10, "prompt": "Next file!", **settings}}
+
+    def requests(self, done):
+        return len(done.of_type("turn_start"))
+
+    def test_goes_on_until_it_is_called(self):
+        done = self.play(self.loop(), {"calls": [ECHO]}, {"text": "one done"},
+                         {"calls": [ECHO], "expect": ["Next file!"]}, {"text": "two done"},
+                         {"calls": [self.EXIT]}, {"text": "It is 42.", "expect": [self.ENDED]})
+        self.check(done, 0)
+        self.assertEqual(self.requests(done), 6)
+        self.assertEqual(done.events[-1]["text"], "It is 42.")
+        self.assertEqual(done.events[-1]["status"], "finished")
+
+    def test_no_tool_runs_after_it(self):
+        done = self.play(self.loop(), {"calls": [{**self.EXIT, "id": "x"}, {**ECHO, "id": "e"}]},
+                         {"calls": [ECHO], "expect": [self.ENDED]}, {"text": "42"})
+        self.check(done, 0)
+        ended, beside, after = self.results(done)
+        self.assertIn(self.ENDED, ended)
+        self.assertEqual(beside, "said")  # it was written before anybody knew
+        self.assertIn("the loop has ended, by exit_loop", after)
+        self.assertEqual(done.events[-1]["text"], "42")
+
+    def test_a_model_that_does_not_stop(self):
+        done = self.play(self.loop(), {"calls": [self.EXIT]}, *[{"calls": [ECHO]}] * 3, {"text": "x"})
+        self.check_stopped(done, "exit_loop", "PreLlmRequest", "then only tools")
+
+    def test_max_iterations(self):
+        turns = [{"text": f"answer {i}"} for i in range(3)]
+        done = self.check(self.play(self.loop(max_iterations=3), *turns), 0)
+        self.assertEqual(self.requests(done), 3)
+        self.assertEqual(done.events[-1]["text"], "answer 2")
+        self.assertIn("did not call it in 3 answers", done.err)
+
+    def test_under_another_name(self):
+        """The hooks know their tool whatever the model calls it."""
+        done = self.play(self.loop(prefix="my_"), {"calls": [{**self.EXIT, "name": "my_exit_loop"}]},
+                         {"calls": [ECHO]}, {"text": "42"})
+        self.check(done, 0)
+        self.assertIn("the loop has ended", self.results(done)[1])
+
+    def test_a_check_gets_the_last_answer_only(self):
+        path = os.path.join(self.work, "checked")
+        check = ["sh", "-c", f"echo x >> {path}; test $(wc -l < {path}) -gt 1"]
+        settings = {**self.loop(), "lint": {"check": check, "cwd": self.work}}
+        done = self.play(settings, {"text": "half"}, {"calls": [self.EXIT]}, {"text": "42"},
+                         {"calls": [ECHO]}, {"calls": [self.EXIT]}, {"text": "43"})
+        self.check(done, 0)
+        self.assertEqual(done.events[-1]["text"], "43")
+        self.assertEqual(self.results(done)[1], "said")
+        with open(path, encoding="utf-8") as lines:
+            self.assertEqual(len(lines.readlines()), 2)
+
+
+PLUGINS = ["approve", "budget", "exit_loop", "lint", "redact"]
 
 if __name__ == "__main__":
     e2e.main()

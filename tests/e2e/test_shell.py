@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import signal
+import subprocess
 import termios
 import time
 
@@ -189,6 +190,109 @@ class End(Case):
         result = done.of_type("tool_result")[0]["result"]
         self.assertIn("/dev/tty: No such device or address", result)
         self.assertIn("[]\n", result)
+
+
+class Sandboxed(Case):
+    """R15, R16: the same tool in a sandbox."""
+
+    def setUp(self):
+        super().setUp()
+        self.allow()
+
+    def allow(self, limits=None, **grants):
+        self.config(plugin_config={"shell": {
+            "allow": True, "sandboxed": True, "limits": limits or {"timeout_s": 60},
+            "sandbox": {"writable": ["workspace"], **grants}}})
+
+    def run_command(self, command, env=None, **more):
+        done = self.mortise("--json", "-m", self.script(self.turn(command, **more), {"text": "."}),
+                            "go", env={"TMPDIR": self.folder("tmp"), **(env or {})})
+        self.check(done, 0)
+        self.assertEqual(os.listdir(self.folder("tmp")), [])
+        return done.of_type("tool_result")[0]
+
+    def sleepers(self, seconds):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as line:
+                    if line.read() == b"sleep\0" + seconds.encode() + b"\0" and is_there(pid):
+                        found.append(pid)
+            except OSError:
+                continue
+        return found
+
+    def check_ended(self, seconds):
+        until = time.monotonic() + 5
+        while self.sleepers(seconds) and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertEqual(self.sleepers(seconds), [])
+
+    def test_what_it_reaches(self):
+        secret = self.file("home/secret", "canary-text")
+        result = self.run_command(
+            f"cat {secret} /etc/passwd; echo x >{self.home}/new; : >/dev/tcp/127.0.0.1/9; "
+            "env; echo inside >file; cat file; pwd", env={"ANTHROPIC_API_KEY": "sk-canary-key"})
+        text = result["result"]
+        self.assertTrue(result["success"], result)
+        self.assertEqual(text.count("Permission denied"), 3, text)
+        self.assertIn("socket: Operation not permitted", text)
+        self.assertNotIn("canary", text)
+        self.assertIn(f"inside\n{self.work}\n[exit status 0]", text)
+        self.assertFalse(os.path.exists(os.path.join(self.home, "new")))
+
+    def test_a_build(self):
+        """What the operator grants: to run what was built."""
+        self.file("work/Makefile", "all:\n\tcp /bin/true built\n\t./built\n\tls -la >/dev/null\n")
+        result = self.run_command("make")
+        self.assertIn("[exit status 2]", result["result"])
+        self.allow(executable=["workspace"])
+        result = self.run_command("make")
+        self.assertIn("[exit status 0]", result["result"], result)
+        self.assertNotIn("not supported", result["result"])
+
+    def test_what_is_left_is_ended(self):
+        begun = time.monotonic()
+        result = self.run_command("(sleep 311.5 &); sleep 311.5 >/dev/null & echo on")
+        self.assertIn("on\n[some of its processes went on after its end and were ended]\n"
+                      "[exit status 0]", result["result"])
+        self.assertLess(time.monotonic() - begun, 10)
+        self.check_ended("311.5")
+
+    def test_time_limits(self):
+        """The tool's own gives what was written so far; the sandbox's is an error."""
+        for how in ({"timeout_s": 1}, {}):
+            with self.subTest(how):
+                self.allow({"timeout_s": 2.5})
+                result = self.run_command("echo begun; trap '' TERM INT HUP; (sleep 312.5 &) ; "
+                                          "while :; do sleep 312.5; done", **how)
+                self.assertIn("begun\n[stopped after 1", result["result"])
+                self.check_ended("312.5")
+
+    def test_memory(self):
+        self.allow({"timeout_s": 60, "memory_mb": 200})
+        result = self.run_command("sleep 313.5 & x=$(head -c 400000000 /dev/zero | tr '\\0' x)")
+        self.assertFalse(result["success"], result)
+        self.assertIn("the memory limit of 200 MiB", result["result"])
+        self.check_ended("313.5")
+
+    def test_cancel(self):
+        process = self.start("--json", "-m", self.script(
+            self.turn("(sleep 314.5 &); touch ready; sleep 314.5"), {"text": "."}), "go")
+        self.wait_for(os.path.join(self.work, "ready"), process)
+        process.send_signal(signal.SIGINT)
+        self.finish(process)
+        self.check_ended("314.5")
+
+    def test_killed_host(self):
+        process = self.start("--json", "-m", self.script(
+            self.turn("(sleep 315.5 &); touch ready; sleep 315.5"), {"text": "."}), "go")
+        self.wait_for(os.path.join(self.work, "ready"), process)
+        process.kill()
+        process.wait()
+        if subprocess.run(["unshare", "-U", "true"], capture_output=True).returncode:
+            self.skipTest("here is no namespace whose end ends all in it")
+        self.check_ended("315.5")
 
 
 if __name__ == "__main__":

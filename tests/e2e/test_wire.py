@@ -13,9 +13,9 @@ UNKNOWN = ("call_unknown", "gret", '{"name": "Bo"}')
 BROKEN = ("call_broken", "greet", '{"name": "Cy", oops}')
 EVERY_CALL = (FAILING, UNKNOWN, BROKEN, GOOD)
 
-TOOLS = ["calculator", "check_report_status", "counter", "generate_report", "get_weather", "glob",
-         "greet", "grep", "http_fetch", "list_files", "load_artifact", "memory_add", "memory_search",
-         "read_file", "save_artifact", "web_search"]
+TOOLS = ["calculator", "check_report_status", "counter", "execute_code", "generate_report",
+         "get_weather", "glob", "greet", "grep", "http_fetch", "list_files", "load_artifact",
+         "memory_add", "memory_search", "read_file", "save_artifact", "web_search"]
 
 
 class Chat:

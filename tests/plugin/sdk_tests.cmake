@@ -10,7 +10,7 @@ endforeach()
 mortise_test(sdk_functions SOURCES ${CMAKE_CURRENT_LIST_DIR}/sdk_functions.c LINKS mortise::sdk)
 
 # Tests of the test library, and tests that use it.
-foreach(subject calls hooks services)
+foreach(subject calls confined hooks services)
   mortise_test(sdk_test_${subject} SOURCES ${CMAKE_CURRENT_LIST_DIR}/sdk_test_${subject}.c
                                    LINKS mortise::test)
 endforeach()

@@ -24,6 +24,12 @@
  * raw one.  The host's part is not done here: reading and checking what a model sends, fallbacks,
  * scopes, MORTISE_SERIAL, limits of progress and results.  `mortise tools call` does it all.
  *
+ * A tool that is marked MORTISE_SANDBOX_REQUIRED runs as the host has it run, but without the sandbox:
+ * its prepare() is called here, once and before the first call, and each call runs in a process that
+ * is copied from this one, in an empty folder, with PATH, LANG, HOME and TMPDIR alone.  What it changes
+ * in memory is gone with it, in the services too; a signal that kills it is a failure of the call.
+ * Such a test starts no thread of its own before the call.
+ *
  * What these functions return lives until mortise_test_close().  mortise_test_run() and the checks
  * are [thread-safe]; all else belongs to one thread.
  */

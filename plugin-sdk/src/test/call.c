@@ -501,6 +501,18 @@ static void complete(struct fake_call *call)
     }
 }
 
+struct entry {
+    struct fake_call *call;
+    const void *args;
+};
+
+static void run_here(void *data)
+{
+    struct entry *entry = data;
+    enter_tool(entry->call, entry->args);
+    complete(entry->call);
+}
+
 /* The plugin's own copy of a tool, which has its state. */
 static const mortise_tool *find_tool(const mortise_test *test, const mortise_tool *tool)
 {
@@ -526,8 +538,13 @@ const mortise_test_result *mortise__test_run(mortise_test *test, const char *fil
         return &no_result;
     }
     struct fake_call *call = call_new(test, file, line, tool);
-    enter_tool(call, args);
-    complete(call);
+    struct entry entry = {call, args};
+    if (mortise__test_is_confined(tool))
+        mortise__test_run_confined(
+            test, tool,
+            &(struct confined_call){.run = run_here, .data = &entry, .result = &call->result});
+    else
+        run_here(&entry);
     if (!call->given_up)
         mortise__pool_release(&call->memory);
     return &call->result;

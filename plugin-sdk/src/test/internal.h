@@ -36,6 +36,13 @@ struct key_value {
     const char *key, *value;
 };
 
+struct preparation {
+    struct preparation *next;
+    const mortise_tool *tool;
+    bool good;
+    const char *reason; /* or NULL */
+};
+
 struct mortise_test {
     mortise_host host; /* first: what the plugin has is the test */
     mortise_test_setup setup;
@@ -50,6 +57,8 @@ struct mortise_test {
     int64_t cancel_ms;   /* of the next call; -1: never */
     int64_t deadline_ms; /* of the next call; -1: none */
     int64_t patience_ms;
+    struct preparation *prepared; /* tools whose prepare() was called */
+    const char *reason;           /* of the last that failed */
     char run[40];      /* the invocation of hooks */
     struct list items; /* const char *, of the next event */
 };
@@ -57,12 +66,27 @@ struct mortise_test {
 /* Prints one failure and counts it. */
 void mortise__test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Those of a child count here. */
+unsigned mortise__test_failures(void);
+void mortise__test_add_failures(unsigned count);
 /* What was set for the key; false: nothing. */
 bool mortise__test_context(mortise_test *test, const char *key, const char **value);
 /* What is known without being set, but for ids; NULL: nothing. */
 const char *mortise__test_default_context(const mortise_test *test, const char *key);
 void mortise__test_make_id(char id[40], const char *prefix);
 int64_t mortise__test_now_ms(void);
+
+/* ---- confined.c ---- */
+
+/* A call in a process of its own: run() makes *result. */
+struct confined_call {
+    void (*run)(void *data);
+    void *data;
+    mortise_test_result *result;
+};
+bool mortise__test_is_confined(const mortise_tool *tool);
+void mortise__test_run_confined(mortise_test *test, const mortise_tool *tool,
+                                const struct confined_call *call);
 
 /* ---- check.c ---- */
 

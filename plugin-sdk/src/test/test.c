@@ -26,6 +26,16 @@ void mortise__test_fail(const char *file, int line, const char *format, ...)
     atomic_fetch_add(&failures, 1);
 }
 
+unsigned mortise__test_failures(void)
+{
+    return atomic_load(&failures);
+}
+
+void mortise__test_add_failures(unsigned count)
+{
+    atomic_fetch_add(&failures, count);
+}
+
 int64_t mortise__test_now_ms(void)
 {
     struct timespec now;

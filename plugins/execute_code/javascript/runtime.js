@@ -108,7 +108,8 @@
         }
         return join(values, next, line + slice(first, from));
     };
-    const write = (stream, line) => emit(stream, (indent ? indent + replace(line, "\n", "\n" + indent) : line) + "\n");
+    const write = (stream, line) => emit(stream,
+        repair(indent ? indent + replace(line, "\n", "\n" + indent) : line) + "\n"); /* of a half pair emit() gets no end */
     const out = (...values) => write(1, format(values));
     const err = (...values) => write(2, format(values));
     const label = (value) => value === undefined ? "default" : format([value]);

@@ -18,11 +18,9 @@ import traceback
 import types
 
 # What code most often imports is there already.
-for _name in ("json math cmath re datetime random collections collections.abc itertools functools "
-              "operator statistics decimal fractions string textwrap dataclasses typing csv io "
-              "base64 hashlib heapq bisect copy enum time calendar uuid struct secrets pprint "
-              "contextlib numbers binascii unicodedata abc difflib zlib html urllib.parse "
-              "pathlib tempfile shutil glob warnings").split():
+for _name in ("json math re datetime random collections itertools functools operator statistics decimal "
+              "fractions string textwrap dataclasses typing csv io base64 hashlib heapq bisect copy "
+              "enum time contextlib pathlib").split():
     try:
         __import__(_name)
     except ImportError:  # a Python that comes in parts

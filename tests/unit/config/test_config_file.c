@@ -372,6 +372,40 @@ static void test_project_has_no_sections(void **state)
     }
 }
 
+static void check_trust(const char *wanted, enum setting_source source)
+{
+    struct settings settings;
+    read_good(&settings);
+    assert_string_equal(settings_text(&settings, SETTING_TRUST), wanted);
+    assert_int_equal(settings.values[SETTING_TRUST].source, source);
+    settings_release(&settings);
+}
+
+/* It may ask for less than its user allows, and never for more. */
+static void test_project_tightens(void **state)
+{
+    (void)state;
+    static const char *const loose[] = {"\"any\"", "true", "[\"pinned\"]", "[\"any\"]", "\"pin\""};
+    check_trust("any", SOURCE_DEFAULT);
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < sizeof(loose) / sizeof(*loose); k++) {
+            char json[64];
+            snprintf(json, sizeof(json), "{\"trust\": %s}", loose[k]);
+            check_refused(PROJECT_FILE, json,
+                          "'trust' of a project can only be 'pinned'; put anything else into your "
+                          "own configuration");
+        }
+        sandbox_write(USER_FILE, "{\"trust\": \"pinned\"}", 0600);
+        check_trust("pinned", SOURCE_USER);
+    }
+    sandbox_write(USER_FILE, "{\"trust\": \"any\"}", 0600);
+    check_trust("any", SOURCE_USER);
+    sandbox_write(PROJECT_FILE, "{\"trust\": \"pinned\"}", 0600);
+    check_trust("pinned", SOURCE_PROJECT);
+    setenv("MORTISE_TRUST", "any", 1); /* the user's own word */
+    check_trust("any", SOURCE_ENVIRONMENT);
+}
+
 static void test_project_may_set_the_rest(void **state)
 {
     (void)state;
@@ -410,6 +444,7 @@ int main(void)
         IN_SANDBOX(test_project_cannot_do_harm),
         IN_SANDBOX(test_project_is_checked_although_overridden),
         IN_SANDBOX(test_project_has_no_sections),
+        IN_SANDBOX(test_project_tightens),
         IN_SANDBOX(test_project_may_set_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

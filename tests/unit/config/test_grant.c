@@ -33,6 +33,7 @@ static void test_config_without_secrets(void **state)
     check_config(NULL, "{}");
     check_config("{}", "{}");
     check_config("{\"secrets\": {\"a\": {\"env\": \"A\"}}}", "{}");
+    check_config("{\"scopes\": [\"a\"], \"isolation\": \"process\"}", "{}");
     check_config("{\"a\": 1, \"secrets\": {}, \"b\": {\"secrets\": 2}}",
                  "{\"a\":1,\"b\":{\"secrets\":2}}");
     check_config("[1]", "[1]");

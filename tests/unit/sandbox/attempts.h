@@ -14,7 +14,19 @@ struct attempt {
 };
 
 extern const struct attempt attempts_at_files[], attempts_at_network[], attempts_at_processes[],
-    attempts_at_kernel[]; /* each ends with no name */
+    attempts_at_kernel[], attempts_at_memory[], attempts_at_disk[]; /* each ends with no name */
+
+/* A call that the filter answers: its arguments are looked at by nobody else. */
+struct attempt_call {
+    const char *name;
+    long number;
+    long arguments[6];
+};
+extern const struct attempt_call attempts_by_number[]; /* ends with no name */
+
+/* attempt_chosen() makes the call that was chosen. */
+void attempt_choose(const struct attempt_call *call);
+int attempt_chosen(void);
 
 /* What the result of a call says. */
 int attempt_result(long value);

@@ -2,7 +2,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -222,7 +224,144 @@ static int open_by_handle(void)
         name_to_handle_at(AT_FDCWD, scene.victim, (struct file_handle *)&handle, &mount_id, 0));
 }
 
+static int read_by_root_of_another(void)
+{
+    snprintf(buffer, sizeof(buffer), "/proc/%d/root%s", (int)scene.witness, scene.victim);
+    return read_from(buffer);
+}
+
+static const char *by_descriptor(int fd)
+{
+    snprintf(buffer, sizeof(buffer), "/proc/self/fd/%d", fd);
+    return buffer;
+}
+
+/* No layer keeps from having such a descriptor, which is only a place. */
+static int read_by_place(void)
+{
+    int fd = open(scene.victim, O_PATH);
+    return fd < 0 ? errno : read_from(by_descriptor(fd));
+}
+
+static int link_place_in(void)
+{
+    char to[128];
+    int fd = open(scene.victim, O_PATH);
+    snprintf(to, sizeof(to), "%s/hard", scene.scratch);
+    return attempt_result(linkat(AT_FDCWD, by_descriptor(fd), AT_FDCWD, to, AT_SYMLINK_FOLLOW));
+}
+
+static int link_file_out(void)
+{
+    char from[128];
+    snprintf(from, sizeof(from), "%s/file", scene.scratch);
+    return attempt_result(link(from, in(scene.root, "evil")));
+}
+
+static int exchange_victim(void)
+{
+    char mine[128];
+    snprintf(mine, sizeof(mine), "%s/file", scene.scratch);
+    return attempt_result(renameat2(AT_FDCWD, mine, AT_FDCWD, scene.victim, RENAME_EXCHANGE));
+}
+
+static int replace_victim(void)
+{
+    char mine[128];
+    snprintf(mine, sizeof(mine), "%s/file", scene.scratch);
+    return attempt_result(rename(mine, scene.victim));
+}
+
+static int remove_by_folder_descriptor(void)
+{
+    int folder = open(scene.root, O_PATH | O_DIRECTORY);
+    return folder < 0 ? errno : attempt_result(unlinkat(folder, "victim", 0));
+}
+
+static int remove_from_readable(void)
+{
+    return attempt_result(unlink(in(scene.readable, "file")));
+}
+
+static int write_by_place(void)
+{
+    int fd = open(scene.victim, O_PATH);
+    return fd < 0 ? errno : attempt_result(open(by_descriptor(fd), O_WRONLY | O_TRUNC));
+}
+
+static int change_mode_by_place(void)
+{
+    int fd = open(scene.victim, O_PATH);
+    return fd < 0 ? errno : attempt_result(chmod(by_descriptor(fd), 0666));
+}
+
+static int change_times_of_library(void)
+{
+    int fd = open(in(scene.readable, "file"), O_RDONLY);
+    return fd < 0 ? errno : attempt_result(futimens(fd, (struct timespec[2]){{0, 0}, {0, 0}}));
+}
+
+static int map_library_to_write(void)
+{
+    int fd = open(in(scene.readable, "file"), O_RDWR);
+    if (fd < 0)
+        return errno;
+    char *bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return errno;
+    bytes[0] = 'x';
+    return 0;
+}
+
+static int read_attributes(void)
+{
+    char value[8];
+    int code = attempt_result(getxattr(scene.victim, "user.x", value, sizeof(value)));
+    return code == ENODATA ? 0 : code; /* it said that there is none */
+}
+
+static int run_as_user(void)
+{
+    return attempt_result(chmod(in(scene.scratch, "file"), 04755));
+}
+
+static int lease_library(void)
+{
+    int fd = open(in(scene.readable, "file"), O_RDONLY);
+    return fd < 0 ? errno : attempt_result(fcntl(fd, F_SETLEASE, F_RDLCK));
+}
+
+static int read_by_rules(void)
+{
+    uint64_t how[3] = {O_RDONLY};
+    return attempt_result(syscall(437 /* openat2 */, AT_FDCWD, scene.victim, how, sizeof(how)));
+}
+
+static int cut_by_rules(void)
+{
+    uint64_t how[3] = {O_RDONLY | O_TRUNC};
+    const char *file = in(scene.readable, "file");
+    return attempt_result(syscall(437 /* openat2 */, AT_FDCWD, file, how, sizeof(how)));
+}
+
 const struct attempt attempts_at_files[] = {
+    {"read a file by rules", read_by_rules, true},
+    {"cut what may be read by rules", cut_by_rules, true},
+    {"read by another process's root", read_by_root_of_another, true},
+    {"read what a place is", read_by_place, true},
+    {"link what a place is in", link_place_in, true},
+    {"link a file out", link_file_out, true},
+    {"exchange a file for one's own", exchange_victim, true},
+    {"replace a file", replace_victim, true},
+    {"remove a file from a folder's descriptor", remove_by_folder_descriptor, true},
+    {"remove what may be read", remove_from_readable, true},
+    {"write what a place is", write_by_place, true},
+    {"change the mode of what a place is", change_mode_by_place, true},
+    {"change the times of what may be read", change_times_of_library, true},
+    {"map what may be read to write it", map_library_to_write, true},
+    {"read a file's attributes", read_attributes, true},
+    {"let others run a file as oneself", run_as_user, true},
+    {"take a lease of what may be read", lease_library, true},
     {"read a file", read_victim, true},
     {"read it by a link in scratch", read_by_link, true},
     {"read it by ..", read_by_parent, true},

@@ -25,6 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/prepared.h"
+
 enum { NOBODY = 65534 };
 
 struct scene scene;
@@ -227,12 +229,18 @@ struct sandbox_end scene_watch(const struct sandbox_rules *rules, pid_t child)
     return end;
 }
 
+static struct sandbox *prepare(const struct sandbox_rules *rules, struct error *error)
+{
+    return scene.landlock ? sandbox_prepare_version(rules, scene.landlock, error)
+                          : sandbox_prepare(rules, error);
+}
+
 static struct sandbox_end run(const struct sandbox_rules *rules, int (*work)(void),
                               const char *const *words)
 {
     static const struct sandbox_rules none;
     struct error error = ERROR_INIT;
-    struct sandbox *sandbox = rules ? sandbox_prepare(rules, &error) : NULL;
+    struct sandbox *sandbox = rules ? prepare(rules, &error) : NULL;
     if (rules && !sandbox)
         fail_msg("%s", error.message);
     pid_t parent = getpid(), child = scene_fork();

@@ -21,6 +21,7 @@ struct scene {
     int inherited;      /* a descriptor of ROOT that a child has until it enters */
     pid_t parent;
     pid_t witness; /* a process of the same user, outside */
+    int landlock;  /* the version that sandboxes are made for; 0: the kernel's */
 };
 extern struct scene scene;
 

@@ -12,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -176,6 +177,25 @@ static void test_another_parent(void **state)
     sandbox_free(sandbox);
 }
 
+/* A host that leaves its children to the kernel has no say in whether those in here are waited for.
+ */
+static void test_ignored_children(void **state)
+{
+    struct sandbox_rules rules = scene_program_rules();
+    (void)state;
+    rules.namespaces = SANDBOX_NAMESPACES_TRIED;
+    struct sandbox *sandbox = sandbox_prepare(&rules, NULL);
+    assert_non_null(sandbox);
+    pid_t parent = getpid(), child = scene_fork();
+    if (child == 0) {
+        scene_become_nobody();
+        signal(SIGCHLD, SIG_IGN);
+        _exit(sandbox_enter(sandbox, parent) == SANDBOX_NO_LAYER ? 5 : 1);
+    }
+    assert_int_equal(wait_for(child), 5 << 8);
+    sandbox_free(sandbox);
+}
+
 static void *wait_for_ever(void *nothing)
 {
     for (;;)
@@ -273,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_a_layer_that_fails_is_told),
         cmocka_unit_test(test_namespaces_are_tried_or_required),
         cmocka_unit_test(test_another_parent),
+        cmocka_unit_test(test_ignored_children),
         cmocka_unit_test(test_two_threads),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_root_keeps_no_capability),

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,16 @@ static int hide_files(void)
     if (chdir(scene.scratch) != 0 || mkdir("hidden", 0700) != 0 || mkdir("hidden/x", 0) != 0)
         return errno;
     return sleep_for_ever();
+}
+
+/* Deeper than a path can be long. */
+static int dig(void)
+{
+    if (chdir(scene.scratch) != 0)
+        return errno;
+    while (mkdir("folder", 0700) == 0 && chdir("folder") == 0) {
+    }
+    return errno;
 }
 
 static void *wait_in_thread(void *nothing)
@@ -226,6 +237,9 @@ static void test_what_is_hidden_counts(void **state)
     (void)state;
     assert_int_equal(limit_as_nobody(limits, hide_files), SANDBOX_LIMIT_FILES);
     empty_scratch();
+    limits.disk_files = 1000000;
+    assert_int_equal(limit_as_nobody(limits, dig), SANDBOX_LIMIT_FILES);
+    empty_scratch();
     scene_mend();
 }
 
@@ -254,7 +268,8 @@ static void test_fork_bomb(void **state)
     rules.limits = (struct sandbox_limits){.processes = 60, .wall_ms = 3000};
     assert_int_equal(scene_run_script(&rules, bomb).limit, SANDBOX_LIMIT_PROCESSES);
     rules.namespaces = SANDBOX_NAMESPACES_TRIED;
-    assert_int_not_equal(scene_run_script(&rules, bomb).limit, SANDBOX_LIMIT_NONE);
+    struct sandbox_end end = scene_run_script(&rules, bomb);
+    assert_true(end.limit != SANDBOX_LIMIT_NONE || end.status != 0); /* a shell that cannot fork */
     assert_true(scene_is_unharmed());
 }
 
@@ -309,6 +324,46 @@ static void test_output(void **state)
     close(ends[0]);
     sandbox_watch_free(watch);
     sandbox_free(sandbox);
+}
+
+static pid_t fork_as(pid_t number)
+{
+    uint64_t arguments[10] = {0, 0, 0, 0, SIGCHLD, 0, 0, 0, (uintptr_t)&number, 1};
+    fflush(NULL);
+    return (pid_t)syscall(435 /* clone3 */, arguments, sizeof(arguments));
+}
+
+/* The number of a child that was waited for is whosoever has it then. */
+static void test_another_with_its_number(void **state)
+{
+    struct sandbox_rules rules = scene_rules();
+    struct sandbox_end end;
+    (void)state;
+    pid_t child = scene_fork();
+    if (child == 0)
+        _exit(0);
+    struct sandbox_watch *watch = sandbox_watch_new(&rules, child, NULL);
+    assert_non_null(watch);
+    struct pollfd wait = {.fd = sandbox_watch_fd(watch), .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 5000), 1);
+    assert_false(sandbox_watch_step(watch));
+    assert_true(sandbox_watch_reap(watch, &end));
+    pid_t other = fork_as(child);
+    if (other == 0) {
+        sleep_for_ever();
+        _exit(1);
+    }
+    sandbox_watch_kill(watch);
+    assert_false(sandbox_watch_step(watch));
+    sandbox_watch_free(watch);
+    if (other < 0)
+        skip(); /* only root chooses numbers */
+    int status = 0;
+    usleep(20000);
+    pid_t ended = waitpid(other, &status, WNOHANG);
+    kill(other, SIGKILL);
+    assert_int_equal(ended, 0);
+    assert_int_equal(waitpid(other, &status, 0), other);
 }
 
 /* A host that is killed leaves nothing behind: one process, and in namespaces any number. */
@@ -370,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_fork_bomb),
         cmocka_unit_test(test_memory_of_all),
         cmocka_unit_test(test_output),
+        cmocka_unit_test(test_another_with_its_number),
         cmocka_unit_test(test_parent_death),
     };
     return cmocka_run_group_tests(tests, scene_set_up, scene_tear_down);

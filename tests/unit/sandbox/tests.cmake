@@ -4,7 +4,8 @@ function(sandbox_test subject)
                LINKS host_sandbox)
 endfunction()
 
-sandbox_test(attempts sandbox/attempts_files.c sandbox/attempts_system.c)
+sandbox_test(attempts sandbox/attempts_calls.c sandbox/attempts_files.c
+             sandbox/attempts_limits.c sandbox/attempts_system.c)
 sandbox_test(filter)
 sandbox_test(layers)
 sandbox_test(watch)

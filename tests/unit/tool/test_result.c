@@ -275,6 +275,45 @@ static void test_scopes(void **state)
     registry_unref(registry);
 }
 
+/* F66: what the operator withholds from a plugin no caller can give to it. */
+static void test_granted_scopes(void **state)
+{
+    (void)state;
+    static const mortise_tool *const tools[] = {&guarded_tool, NULL};
+    static const char *const granted[] = {"mail.read", NULL};
+    static const char *const both[] = {"mail.read", "mail.send", NULL};
+    static const char *const caller[] = {"mail.send", "mail.read", NULL};
+    static const char *const no_caller[] = {"mail.send", NULL};
+    struct registry *registry = fake_registry(tools, NULL);
+    struct plugin *plugin = registry_plugin(registry, 0);
+    struct tool_result result;
+    entered = 0;
+    plugin->scopes = granted;
+    tool_call(registry, "guarded", "{}", 2, &(struct call_context){.scopes = caller}, NULL,
+              &result);
+    assert_string_equal(result.text.data, "Tool 'guarded' is not allowed here: its plugin is not "
+                                          "granted the scopes mail.send");
+    assert_string_equal(result.category, "forbidden");
+    tool_result_release(&result);
+    tool_call(registry, "guarded", "{}", 2, &(struct call_context){.scopes = no_caller}, NULL,
+              &result);
+    assert_string_equal(result.text.data, "Tool 'guarded' is not allowed here: the caller lacks "
+                                          "the scopes mail.read");
+    tool_result_release(&result);
+    plugin->scopes = both; /* which give a caller nothing that it has not */
+    tool_call(registry, "guarded", "{}", 2, &(struct call_context){.scopes = no_caller}, NULL,
+              &result);
+    assert_false(result.success);
+    tool_result_release(&result);
+    assert_int_equal(entered, 0);
+    tool_call(registry, "guarded", "{}", 2, &(struct call_context){.scopes = caller}, NULL,
+              &result);
+    assert_true(result.success);
+    assert_int_equal(entered, 1);
+    tool_result_release(&result);
+    registry_unref(registry);
+}
+
 static void test_sandbox_required(void **state)
 {
     (void)state;
@@ -441,7 +480,7 @@ int main(void)
         cmocka_unit_test(test_arguments_that_do_not_fit),
         cmocka_unit_test(test_large_results_are_whole),
         cmocka_unit_test(test_attachments),
-        cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_scopes), cmocka_unit_test(test_granted_scopes),
         cmocka_unit_test(test_sandbox_required),
         cmocka_unit_test(test_raw_arguments),
         cmocka_unit_test(test_names),
