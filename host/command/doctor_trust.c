@@ -26,7 +26,9 @@ void doctor_trust(struct doctor *doctor)
     trust_read(doctor->app);
     while (app->trust.pins && pins_at(app->trust.pins, count))
         count++;
-    if (!trust_is_asked(app))
+    if (!app->trust.pins && app->trust.failure.kind == ERROR_INTERNAL)
+        doctor_no_memory(doctor, "trust");
+    else if (!trust_is_asked(app))
         tell_any(doctor, count);
     else if (!app->trust.pins)
         doctor_fail(doctor, "trust", &app->trust.failure,

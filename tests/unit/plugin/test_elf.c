@@ -171,10 +171,10 @@ static void test_versions(void **state)
 
     stamp.abi_major++;
     memcpy(copy + place, &stamp, sizeof(stamp));
-    refused(copy, sample_size, "it is built for plugin interface 2.0, this host has 1.0: update");
+    refused(copy, sample_size, "it is built for plugin interface 2.0, this host has 1.1: update");
     stamp.abi_major = 0;
     memcpy(copy + place, &stamp, sizeof(stamp));
-    refused(copy, sample_size, "it is built for plugin interface 0.0, this host has 1.0: rebuild");
+    refused(copy, sample_size, "it is built for plugin interface 0.0, this host has 1.1: rebuild");
     stamp = (mortise_stamp){MORTISE_MAGIC, MORTISE_ABI_MAJOR, MORTISE_ABI_MINOR + 1};
     memcpy(copy + place, &stamp, sizeof(stamp));
     struct elf_info info;
