@@ -168,13 +168,20 @@ static void test_versions(void **state)
     unsigned char *copy = copy_sample();
     mortise_stamp stamp = {MORTISE_MAGIC, MORTISE_ABI_MAJOR, MORTISE_ABI_MINOR};
     size_t place = place_of(&stamp, sizeof(stamp));
+    char words[100];
 
     stamp.abi_major++;
     memcpy(copy + place, &stamp, sizeof(stamp));
-    refused(copy, sample_size, "it is built for plugin interface 2.0, this host has 1.1: update");
+    snprintf(words, sizeof(words),
+             "it is built for plugin interface 2.%u, this host has 1.%u: update", MORTISE_ABI_MINOR,
+             MORTISE_ABI_MINOR);
+    refused(copy, sample_size, words);
     stamp.abi_major = 0;
     memcpy(copy + place, &stamp, sizeof(stamp));
-    refused(copy, sample_size, "it is built for plugin interface 0.0, this host has 1.1: rebuild");
+    snprintf(words, sizeof(words),
+             "it is built for plugin interface 0.%u, this host has 1.%u: rebuild",
+             MORTISE_ABI_MINOR, MORTISE_ABI_MINOR);
+    refused(copy, sample_size, words);
     stamp = (mortise_stamp){MORTISE_MAGIC, MORTISE_ABI_MAJOR, MORTISE_ABI_MINOR + 1};
     memcpy(copy + place, &stamp, sizeof(stamp));
     struct elf_info info;
