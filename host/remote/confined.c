@@ -207,8 +207,8 @@ bool confined_lost(struct exchange *exchange)
 
 void confined_close(struct exchange *exchange)
 {
-    struct confined_report report;
     exchange->is_clean = false;
     if (exchange->lane->end_fd >= 0)
-        wait_for_report(exchange, &report);
+        close(exchange->lane->end_fd);
+    exchange->lane->end_fd = -1;
 }

@@ -1,10 +1,10 @@
 /*
  * confined - the host's side of a call in a sandbox of its own.
  *
- * Such a call has a lane for itself, which its process holds, and a second socket, which the process
- * that it was forked from holds (zygote.h) and which stands for the call's life: when the host closes
- * its end the call is killed, and what comes over it last is how it ended.  By then nothing is left
- * of the call, neither a process nor its folder.
+ * Such a call has a lane for itself, which its process holds, and a second socket, which the
+ * process that it was forked from holds (zygote.h) and which stands for the call's life: when the
+ * host closes its end the call is killed, and what comes over it last is how it ended, of a call
+ * that did not finish.  By then nothing is left of it, neither a process nor its folder.
  */
 #ifndef REMOTE_CONFINED_H
 #define REMOTE_CONFINED_H
@@ -37,7 +37,7 @@ bool confined_lost(struct exchange *exchange);
 void confined_stop(struct exchange *exchange, const char *why);
 /* A message that only such a call sends; false: it is none. */
 bool confined_hear(struct exchange *exchange, struct parcel *message);
-/* The call has finished, or failed: waits until nothing is left of it. */
+/* The call has finished: what is left of it is ended, and nobody waits for that. */
 void confined_close(struct exchange *exchange);
 
 #endif

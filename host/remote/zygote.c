@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -21,7 +22,8 @@
 #include "remote/serve_private.h"
 #include "sandbox/watch.h"
 
-#define CALLS_MAX 256 /* at once */
+#define CALLS_MAX     256 /* at once */
+#define THREAD_END_MS 200
 
 /* A process that has shut itself in and waits for a call: making it takes longer than most calls.
  */
@@ -36,7 +38,7 @@ struct prepared {
     bool is_done;
     char failure[300]; /* of all its calls; "" */
     struct rules rules;
-    struct cell spare; /* for the next call, made while the one before it runs */
+    struct cell spare; /* for the next call, made when nothing else is to be done */
 };
 
 struct running {
@@ -52,6 +54,7 @@ static struct {
     struct plugin *plugin;
     const struct zygote_setup *setup;
     struct prepared *prepared; /* one for each tool */
+    struct prepared *latest;   /* of the last call; NULL: it needs no spare cell */
     struct running calls[CALLS_MAX];
     size_t count;
     int nowhere; /* /dev/null */
@@ -76,6 +79,18 @@ static void tell(int end_fd, enum confined_end end, const char *format, ...)
 
 /* ---- preparing a tool, once ---- */
 
+/* A thread that was joined is still counted for a moment. */
+static bool has_one_thread(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (int i = 0; i < THREAD_END_MS; i++) {
+        if (unshare(CLONE_THREAD) == 0) /* changes nothing for one thread */
+            return true;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
 /* The plugin's own code: when the host ends meanwhile, so does this process, and when it hangs the
  * host ends it. */
 static bool run_prepare(const struct tool *tool, char *failure, size_t size)
@@ -91,7 +106,7 @@ static bool run_prepare(const struct tool *tool, char *failure, size_t size)
     if (status != MORTISE_OK)
         snprintf(failure, size, "its prepare() has failed%s%.200s", reason ? ": " : "",
                  reason ? reason : " and gave no reason");
-    else if (unshare(CLONE_THREAD) != 0) /* changes nothing for one thread */
+    else if (!has_one_thread())
         snprintf(failure, size, "its prepare() has left a thread, and a process with threads "
                                 "cannot be copied");
     return !*failure;
@@ -354,7 +369,7 @@ static void begin(uint32_t index, const int lane_fds[2], int end_fd)
         error_set(&error, ERROR_PLUGIN, "%d calls run at once already", CALLS_MAX);
     } else if (begin_call(&call, prepared, lane_fds, &end, &error)) {
         zygote.calls[zygote.count++] = call;
-        make_cell(&prepared->spare, &prepared->rules.rules, &end, &error);
+        zygote.latest = prepared;
         return;
     }
     tell(end_fd, end, "%s", error.message);
@@ -456,6 +471,15 @@ static void look_at_calls(const struct pollfd *fds)
     }
 }
 
+/* What goes wrong with it goes wrong again with the next call, which says so. */
+static void make_spare(struct prepared *prepared)
+{
+    enum confined_end end;
+    struct error error;
+    if (!prepared->spare.folder)
+        make_cell(&prepared->spare, &prepared->rules.rules, &end, &error);
+}
+
 static void serve_until_closed(struct parcel_in *control)
 {
     static struct pollfd fds[1 + 2 * CALLS_MAX];
@@ -467,7 +491,13 @@ static void serve_until_closed(struct parcel_in *control)
             fds[1 + 2 * i] = (struct pollfd){sandbox_watch_fd(call->watch), POLLIN, 0};
             fds[2 + 2 * i] = (struct pollfd){call->is_unwanted ? -1 : call->end_fd, POLLIN, 0};
         }
-        if (poll(fds, 1 + 2 * count, -1) < 0)
+        bool is_idle = zygote.latest && !count;
+        int ready = poll(fds, 1 + 2 * count, is_idle ? 0 : -1);
+        if (ready == 0) {
+            make_spare(zygote.latest);
+            zygote.latest = NULL;
+        }
+        if (ready <= 0)
             continue;
         look_at_calls(fds + 1);
         if (fds[0].revents && !hear_control(control))

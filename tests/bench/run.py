@@ -313,19 +313,43 @@ def measure_sandbox(bench, table):
             table.add_alone(f"sandbox: fork, enter, exit, {way}", "us", ours[1], ours[0], limit_us)
         else:
             table.add(f"sandbox: the same with {way}, beside fork", "us", ours, bare)
-    done = subprocess.run([bench.program("confined_call"), bench.mortise,
-                           bench.program("confined_plugin.so"), str(bench.times(1000))],
+    plugin = bench.program("confined_plugin.so")
+    figures = run_confined(bench, plugin, "bench_confined", {"count": 3}, 0, 1000)
+    check_said(figures, "3")
+    table.add_alone("sandbox: a whole call of a tool in its own", "us",
+                    figures["median_ns"] / 1e3, figures["quarter_ns"] / 1e3, 3000)
+
+
+def run_confined(bench, plugin, tool, arguments, pause_ms, calls):
+    done = subprocess.run([bench.program("confined_call"), bench.mortise, plugin, tool,
+                           json.dumps(arguments), str(pause_ms), str(bench.times(calls))],
                           capture_output=True, text=True)
     if done.returncode != 0:
         raise Failure(done.stderr.strip())
-    whole = json.loads(done.stdout)
-    table.add_alone("sandbox: a whole call of a tool in its own", "us", whole["median_ns"] / 1e3,
-                    whole["quarter_ns"] / 1e3, 3000)
+    return json.loads(done.stdout)
+
+
+def check_said(figures, expected):
+    if not figures["result"].startswith(expected):
+        raise Failure(f"a tool said {figures['result']}")
+
+
+def measure_code(bench, table):
+    """1+1 in each language of execute_code: the whole call, in a sandbox of its own."""
+    plugin = os.path.join(os.path.dirname(os.path.dirname(bench.mortise)), "lib", "mortise",
+                          "plugins", "execute_code.so")
+    for language, limit_ms in (("javascript", 5), ("python", 5), ("typescript", 25)):
+        figures = run_confined(bench, plugin, "execute_code",
+                               {"language": language, "code": "1+1"}, 20, 200)
+        check_said(figures, '{"value":2,')
+        table.add_alone(f"code: 1+1 in {language}", "ms", figures["median_ns"] / 1e6,
+                        figures["quarter_ns"] / 1e6, limit_ms)
 
 
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
             "stream": measure_deltas, "tls": measure_tls, "big": measure_big, "call": measure_call,
             "isolated": measure_isolated, "session": measure_session, "sandbox": measure_sandbox,
+            "code": measure_code,
             "count": measure_instructions}
 
 
