@@ -89,7 +89,6 @@ ROWS = {
 LATER = {
     124: "there is no MCP client yet", 142: "there is no MCP client yet",
     143: "there is no MCP client yet", 145: "there is no MCP client yet",
-    133: "the host starts no process for a tool yet: tools run in threads of its own",
 }
 SHOWN = 3
 

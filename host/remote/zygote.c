@@ -16,22 +16,14 @@
 
 #include "base/log.h"
 #include "plugin/host_api.h"
+#include "remote/cell.h"
 #include "remote/confined.h"
 #include "remote/rules.h"
-#include "remote/scratch.h"
 #include "remote/serve_private.h"
 #include "sandbox/watch.h"
 
 #define CALLS_MAX     256 /* at once */
 #define THREAD_END_MS 200
-
-/* A process that has shut itself in and waits for a call: making it takes longer than most calls.
- */
-struct cell {
-    char *folder; /* NULL: there is none */
-    pid_t pid;
-    int fd; /* over which it gets its lane */
-};
 
 /* A tool, as far as its calls have something in common. */
 struct prepared {
@@ -57,7 +49,7 @@ static struct {
     struct prepared *latest;   /* of the last call; NULL: it needs no spare cell */
     struct running calls[CALLS_MAX];
     size_t count;
-    int nowhere; /* /dev/null */
+    struct cell_origin origin;
 } zygote;
 
 /* ---- telling ---- */
@@ -136,187 +128,7 @@ static struct prepared *prepare(uint32_t index)
     return prepared;
 }
 
-/* ---- in the process of a call ---- */
-
-static struct served_lane *call_lane;
-
-static void log_over_lane(enum log_level level, const char *line)
-{
-    struct text message = TEXT_INIT;
-    parcel_begin(&message, PARCEL_LOG);
-    parcel_put_u32(&message, (uint32_t)level);
-    parcel_put_string(&message, line);
-    pthread_mutex_lock(&call_lane->lock);
-    parcel_send(call_lane->fd, &message, -1);
-    pthread_mutex_unlock(&call_lane->lock);
-    text_release(&message);
-}
-
-static void set_environment(const char *folder)
-{
-    clearenv();
-    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
-    setenv("LANG", "C.UTF-8", 1);
-    setenv("HOME", folder, 1);
-    setenv("TMPDIR", folder, 1);
-}
-
-/* Descriptors of a call: below these, what leads nowhere. */
-enum { LANE_FD = 3, CANCEL_FD = 4 };
-
-/* Until it gets its lane, the cell's end of the socket is in the lane's place. */
-static bool arrange_descriptors(int fd)
-{
-    int place = fcntl(fd, F_DUPFD, 10);
-    for (int i = 0; i < LANE_FD; i++)
-        if (dup2(zygote.nowhere, i) != i)
-            return false;
-    return place >= 0 && dup2(place, LANE_FD) == LANE_FD &&
-           dup2(zygote.nowhere, CANCEL_FD) == CANCEL_FD;
-}
-
-/* False: there will be none. */
-static bool wait_for_lane(struct served_lane *lane)
-{
-    struct parcel_in in = {.takes_fds = true};
-    struct parcel message;
-    enum parcel_next next;
-    while ((next = parcel_next(&in, &message)) == PARCEL_NONE)
-        if (parcel_read(LANE_FD, &in, 0) <= 0)
-            return false;
-    if (next != PARCEL_NEXT || message.type != PARCEL_LANE || in.fd_count != 2 ||
-        dup2(in.fds[0], LANE_FD) != LANE_FD || dup2(in.fds[1], CANCEL_FD) != CANCEL_FD)
-        return false;
-    close(in.fds[0]);
-    close(in.fds[1]);
-    parcel_in_release(&in);
-    lane_init(lane, LANE_FD, CANCEL_FD, zygote.plugin);
-    return true;
-}
-
-static void refuse(struct served_lane *lane, const char *what, int failure)
-{
-    struct text message = TEXT_INIT;
-    char reason[200];
-    snprintf(reason, sizeof(reason), "%s: %s", what, strerror(failure));
-    parcel_begin(&message, PARCEL_REFUSED);
-    parcel_put_string(&message, reason);
-    parcel_send(lane->fd, &message, -1);
-    _exit(EXIT_FAILURE);
-}
-
-static void be_cell(const struct sandbox *sandbox, pid_t parent, const char *folder, int fd)
-    __attribute__((noreturn));
-
-static void be_cell(const struct sandbox *sandbox, pid_t parent, const char *folder, int fd)
-{
-    static struct served_lane lane;
-    struct parcel message;
-    const char *failure = NULL;
-    set_environment(folder);
-    if (!arrange_descriptors(fd))
-        _exit(EXIT_FAILURE);
-    if (chdir(folder) != 0)
-        failure = "its folder cannot be entered";
-    enum sandbox_layer layer = failure ? SANDBOX_NO_LAYER : sandbox_enter(sandbox, parent);
-    int reason = errno;
-    if (layer != SANDBOX_NO_LAYER)
-        failure = sandbox_layer_name(layer);
-    if (!wait_for_lane(&lane))
-        _exit(EXIT_FAILURE);
-    if (failure)
-        refuse(&lane, failure, reason);
-    call_lane = &lane;
-    log_set_sink(log_over_lane);
-    if (!lane_first(&lane, &message) || message.type != PARCEL_CALL)
-        _exit(EXIT_FAILURE);
-    serve_call(&lane, &message);
-    _exit(EXIT_SUCCESS);
-}
-
-/* ---- making a cell ---- */
-
-/* The rules of its tool, with the call's own folder. */
-static struct sandbox *make_sandbox(const struct sandbox_rules *common, const char *folder,
-                                    struct error *error)
-{
-    enum { MOST = 64 };
-    const char *writable[MOST + 2] = {folder};
-    struct sandbox_rules rules = *common;
-    for (size_t i = 0; i < MOST && common->writable[i]; i++)
-        writable[1 + i] = common->writable[i];
-    rules.writable = writable;
-    return sandbox_prepare(&rules, error);
-}
-
-static void drop_folder(char *folder)
-{
-    if (folder && !scratch_remove(folder))
-        log_warning("the folder '%s' of a call cannot be removed: %s", folder, strerror(errno));
-    free(folder);
-}
-
-static void drop_cell(struct cell *cell)
-{
-    if (!cell->folder)
-        return;
-    close(cell->fd);
-    kill(cell->pid, SIGKILL);
-    waitpid(cell->pid, NULL, 0);
-    drop_folder(cell->folder);
-    *cell = (struct cell){0};
-}
-
-/* False with *error: there is none. */
-static bool fork_cell(struct cell *cell, const struct sandbox *sandbox, struct error *error)
-{
-    int pair[2];
-    pid_t parent = getpid();
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return error_set(error, ERROR_PLUGIN, "no socket can be made for it: %s", strerror(errno));
-    cell->fd = pair[0];
-    cell->pid = fork();
-    if (cell->pid == 0)
-        be_cell(sandbox, parent, cell->folder, pair[1]);
-    int failure = errno;
-    close(pair[1]);
-    if (cell->pid > 0)
-        return true;
-    close(pair[0]);
-    return error_set(error, ERROR_PLUGIN, "no process can be made for it: %s", strerror(failure));
-}
-
-/* False with *error and *end: there is none. */
-static bool make_cell(struct cell *cell, const struct sandbox_rules *rules, enum confined_end *end,
-                      struct error *error)
-{
-    *end = CONFINED_FAILED;
-    cell->folder = scratch_new_in(zygote.setup->scratch, error);
-    if (!cell->folder)
-        return false;
-    struct sandbox *sandbox = make_sandbox(rules, cell->folder, error);
-    if (!sandbox)
-        *end = CONFINED_REFUSED;
-    bool made = sandbox && fork_cell(cell, sandbox, error);
-    sandbox_free(sandbox);
-    if (made)
-        return true;
-    drop_folder(cell->folder);
-    *cell = (struct cell){0};
-    return false;
-}
-
 /* ---- beginning a call ---- */
-
-/* False: the cell is not there any more. */
-static bool hand_over(const struct cell *cell, const int lane_fds[2])
-{
-    struct text message = TEXT_INIT;
-    parcel_begin(&message, PARCEL_LANE);
-    bool sent = parcel_send_fds(cell->fd, &message, lane_fds, 2, 0);
-    text_release(&message);
-    return sent;
-}
 
 static bool watch(struct running *call, const struct sandbox_rules *common, struct error *error)
 {
@@ -335,22 +147,24 @@ static bool begin_call(struct running *call, struct prepared *prepared, const in
     const struct sandbox_rules *rules = &prepared->rules.rules;
     struct cell cell = prepared->spare;
     prepared->spare = (struct cell){0};
-    bool is_old = cell.folder;
-    if (!is_old && !make_cell(&cell, rules, end, error))
-        return false;
-    call->folder = cell.folder;
-    call->pid = cell.pid;
-    *end = CONFINED_REFUSED;
-    if (!watch(call, rules, error)) {
-        drop_cell(&cell);
+    bool is_old = cell.folder, refused = false;
+    if (!is_old && !cell_make(&cell, &zygote.origin, rules, &refused, error)) {
+        *end = refused ? CONFINED_REFUSED : CONFINED_FAILED;
         return false;
     }
-    if (hand_over(&cell, lane_fds)) {
+    call->folder = cell.folder;
+    call->pid = cell.pid;
+    if (!watch(call, rules, error)) {
+        *end = CONFINED_REFUSED;
+        cell_drop(&cell);
+        return false;
+    }
+    if (cell_hand_over(&cell, lane_fds)) {
         close(cell.fd);
         return true;
     }
     sandbox_watch_free(call->watch);
-    drop_cell(&cell);
+    cell_drop(&cell);
     if (is_old) /* it may have been killed while it waited */
         return begin_call(call, prepared, lane_fds, end, error);
     *end = CONFINED_FAILED;
@@ -417,7 +231,7 @@ static void finish(struct running *call)
     struct sandbox_end end = {0};
     sandbox_watch_reap(call->watch, &end);
     sandbox_watch_free(call->watch);
-    drop_folder(call->folder);
+    cell_drop_folder(call->folder);
     tell_end(call, &end);
     *call = zygote.calls[--zygote.count];
 }
@@ -441,7 +255,7 @@ static void finish_all(void)
     while (zygote.count)
         finish(&zygote.calls[0]);
     for (size_t i = 0; i < zygote.plugin->tool_count; i++)
-        drop_cell(&zygote.prepared[i].spare);
+        cell_drop(&zygote.prepared[i].spare);
 }
 
 /* ---- serving ---- */
@@ -474,10 +288,10 @@ static void look_at_calls(const struct pollfd *fds)
 /* What goes wrong with it goes wrong again with the next call, which says so. */
 static void make_spare(struct prepared *prepared)
 {
-    enum confined_end end;
+    bool refused;
     struct error error;
     if (!prepared->spare.folder)
-        make_cell(&prepared->spare, &prepared->rules.rules, &end, &error);
+        cell_make(&prepared->spare, &zygote.origin, &prepared->rules.rules, &refused, &error);
 }
 
 static void serve_until_closed(struct parcel_in *control)
@@ -510,8 +324,10 @@ int zygote_serve(struct plugin *plugin, const struct zygote_setup *setup, struct
     zygote.plugin = plugin;
     zygote.setup = setup;
     zygote.prepared = calloc(plugin->tool_count, sizeof(*zygote.prepared));
-    zygote.nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (!zygote.prepared || zygote.nowhere < 0)
+    zygote.origin = (struct cell_origin){.plugin = plugin,
+                                         .scratch = setup->scratch,
+                                         .nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)};
+    if (!zygote.prepared || zygote.origin.nowhere < 0)
         return EXIT_FAILURE;
     prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0); /* the socket tells, and there is something to remove */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

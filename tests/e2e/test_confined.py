@@ -275,6 +275,40 @@ class Ends(Case):
         self.assertEqual([result["success"] for result in done.of_type("tool_result")],
                          [False] * 7 + [True])
 
+    def waiting(self):
+        """The process that the next call will have: none was forked from it."""
+        found, parents = self.running(self.plugin.encode()), set()
+        for pid in found:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+                parents.add(stat.read().rpartition(")")[2].split()[1])
+        return [pid for pid in found if pid not in parents]
+
+    def test_a_process_that_ends_before_it_has_a_call(self):
+        """The next call gets another one."""
+        killed = []
+
+        def kill_it(_):
+            until = time.monotonic() + e2e.SECONDS
+            while time.monotonic() < until and not (self.left() and self.waiting()):
+                time.sleep(0.02)
+            time.sleep(0.2)
+            for pid in self.waiting():
+                os.kill(int(pid), 9)
+                killed.append(pid)
+            return again
+
+        first, again = (e2e.openai_reply(calls=[(f"call_{i}", "end_by", '{"how": "well"}')])
+                        for i in range(2))
+        with e2e.Server(first, kill_it, e2e.openai_reply("the answer")) as server:
+            done = self.mortise("-e", self.plugin, "--no-plugins", "--json", "-m", "openai/m",
+                                "--base-url", server.url + "/v1", "go",
+                                env={**self.places, "OPENAI_API_KEY": "k"})
+        self.check(done, 0)
+        self.assertEqual(len(killed), 1, done)
+        self.assertEqual([result["success"] for result in done.of_type("tool_result")],
+                         [True, True], done)
+        self.assertEqual(self.left(), [])
+
     def test_cancel_kills_it(self):
         self.configure(limits={"timeout_s": 60})
         process = self.start("-e", self.plugin, "--no-plugins", "--json", "-m",

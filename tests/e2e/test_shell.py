@@ -139,7 +139,7 @@ class Build(Case):
 
 class End(Case):
     def test_interrupt(self):
-        """W12: Ctrl-C ends the run, and every process of it."""
+        """W12, FAULTS 133: Ctrl-C ends the run, and every process of it."""
         process, pids = self.begin(self.TREE)
         process.send_signal(signal.SIGINT)
         self.check(self.finish(process), 130)
