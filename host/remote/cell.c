@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,10 +166,28 @@ static bool fork_cell(struct cell *cell, const struct cell_origin *origin,
     return error_set(error, ERROR_PLUGIN, "no process can be made for it: %s", strerror(failure));
 }
 
+static uint64_t stamp_paths(uint64_t stamp, const char *const *paths)
+{
+    struct stat about;
+    for (; paths && *paths; paths++) {
+        bool is_there = stat(*paths, &about) == 0;
+        stamp = stamp * 31 + (is_there ? about.st_ino : 0);
+        stamp = stamp * 31 + (is_there ? about.st_dev : 0);
+    }
+    return stamp;
+}
+
+uint64_t cell_stamp(const struct sandbox_rules *rules)
+{
+    return stamp_paths(stamp_paths(stamp_paths(0, rules->readable), rules->writable),
+                       rules->executable);
+}
+
 bool cell_make(struct cell *cell, const struct cell_origin *origin,
                const struct sandbox_rules *rules, bool *refused, struct error *error)
 {
     *refused = false;
+    cell->stamp = cell_stamp(rules);
     cell->folder = scratch_new_in(origin->scratch, error);
     if (!cell->folder)
         return false;

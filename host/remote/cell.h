@@ -24,12 +24,15 @@ struct cell_origin {
 struct cell {
     char *folder; /* NULL: there is none */
     pid_t pid;
-    int fd; /* over which it gets its lane */
+    int fd;         /* over which it gets its lane */
+    uint64_t stamp; /* cell_stamp() when it was made */
 };
 
 /* False with *error: there is none.  *refused: because there is no sandbox. */
 bool cell_make(struct cell *cell, const struct cell_origin *origin,
                const struct sandbox_rules *rules, bool *refused, struct error *error);
+/* Which files the paths of rules stand for: a sandbox knows files, not paths. */
+uint64_t cell_stamp(const struct sandbox_rules *rules);
 /* Gives it a lane and its cancel_fd.  False: the cell is not there any more. */
 bool cell_hand_over(const struct cell *cell, const int lane_fds[2]);
 /* Ends one that has no call; one that is none is fine. */

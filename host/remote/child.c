@@ -27,8 +27,7 @@
 #define PRINTED_MAX ((size_t)1 << 20) /* of one process */
 #define LINE_MAX_   ((size_t)2000)
 #define SESSION_LOOK_MS 100
-#define GUARD_MS    3000 /* what a guard may take to end all */
-#define ANSWER_MS   5000 /* a process that does not take an answer for so long hangs */
+#define GUARD_MS        3000 /* what a guard may take to end all */
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -51,6 +50,12 @@ struct child *child_start(const char *path, struct host_api *api, int64_t memory
     child->memory_bytes = memory_bytes;
     child->is_bare = purpose != SERVE_PLUGIN;
     child->is_sandboxed = purpose == SERVE_IN_SANDBOX;
+    child->name = strdup(host_api_file_name(api));
+    if (!child->name) {
+        error_memory(error);
+        child_unref(child);
+        return NULL;
+    }
     if ((purpose != SERVE_CALLS || (child->scratch = scratch_new(error))) &&
         keeper_start(child, path, error))
         return child;
@@ -81,6 +86,7 @@ void child_unref(struct child *child)
         scratch_remove(child->scratch);
     }
     free(child->scratch);
+    free(child->name);
     lanes_free(child->idle);
     close_fd(child->pidfd);
     close_fd(child->control);
@@ -119,10 +125,22 @@ void child_kill(struct child *child, const char *format, ...)
     pthread_mutex_unlock(&child->lock);
 }
 
+bool child_wait_readable(int fd, int timeout_ms)
+{
+    struct pollfd wanted = {fd, POLLIN, 0};
+    int64_t until_ms = clock_ms() + timeout_ms;
+    int ready;
+    while ((ready = poll(&wanted, 1, timeout_ms)) < 0 && errno == EINTR) {
+        int64_t left_ms = until_ms - clock_ms();
+        if (timeout_ms >= 0)
+            timeout_ms = left_ms > 0 ? (int)left_ms : 0;
+    }
+    return ready > 0;
+}
+
 bool child_ends(const struct child *child, int timeout_ms)
 {
-    struct pollfd end = {child->pidfd, POLLIN, 0};
-    return poll(&end, 1, timeout_ms) > 0;
+    return child_wait_readable(child->pidfd, timeout_ms);
 }
 
 static void describe_locked(struct child *child, const siginfo_t *info)
@@ -155,6 +173,7 @@ void child_reap(struct child *child)
             info.si_code = 0; /* a plugin in this process was faster */
         describe_locked(child, &info);
         child->is_reaped = true;
+        child->api = NULL; /* which may go before the last reference */
         if (child->scratch)
             scratch_remove(child->scratch);
         atomic_store(&child->is_over, true);
@@ -190,7 +209,8 @@ static bool hear_secret(struct child *child, struct parcel *message)
     }
     parcel_begin(&answer, PARCEL_ANSWER);
     parcel_put_string(&answer, value);
-    bool sent = parcel_send(child->control, &answer, ANSWER_MS);
+    /* One that asks one thing at a time always has room for the answer. */
+    bool sent = parcel_send(child->control, &answer, 0);
     pthread_mutex_unlock(&child->lock);
     if (answer.data)
         explicit_bzero(answer.data, answer.length);
@@ -204,7 +224,7 @@ bool child_hear(struct child *child, struct parcel *message)
     case PARCEL_LOG:
         return hear_log(child, message);
     case PARCEL_SECRET:
-        return hear_secret(child, message);
+        return !child->scratch && hear_secret(child, message); /* calls have none */
     default:
         return false;
     }
@@ -215,8 +235,8 @@ bool child_hear(struct child *child, struct parcel *message)
 static void tell_line(struct child *child)
 {
     pthread_mutex_lock(&child->lock);
-    if (child->api && child->line.length)
-        log_note("%s: %s", host_api_file_name(child->api), text_cstr(&child->line));
+    if (child->line.length)
+        log_note("%s: %s", child->name, text_cstr(&child->line));
     pthread_mutex_unlock(&child->lock);
     text_reset(&child->line);
 }

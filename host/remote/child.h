@@ -43,7 +43,8 @@ struct child {
     int64_t closed_ms;      /* when the other end of that was closed; 0; the keeper's */
 
     pthread_mutex_t lock; /* for everything below, and for writing to `control` */
-    struct host_api *api; /* NULL: the plugin is gone */
+    struct host_api *api; /* NULL: the plugin is gone, or the process is */
+    char *name;           /* of its file, for what it prints */
     bool is_reaped;
     char why[160];   /* it was ended on purpose; "" */
     char death[256]; /* once it is reaped: "was killed by signal 11 (Segmentation fault)" */
@@ -64,6 +65,8 @@ void child_unref(struct child *child); /* NULL is fine; the last one ends it */
 void child_kill(struct child *child, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Waits until it is over, which it is already or has to be. */
 void child_reap(struct child *child);
+/* Whether a descriptor of it becomes readable within that time (-1: any), whatever signals come. */
+bool child_wait_readable(int fd, int timeout_ms);
 /* Whether it ends within that time. */
 bool child_ends(const struct child *child, int timeout_ms);
 /* What it says on `control`.  False: that is wrong. */

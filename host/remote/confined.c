@@ -13,7 +13,7 @@
 
 #define SLICE_MS 50   /* how often a waiting call looks whether it shall stop */
 #define TAKE_MS  5000 /* a process that takes no call for so long hangs */
-#define REPORT_MS 5000 /* the same, once the call was killed */
+#define REPORT_MS 5000 /* the same, once a call that was cancelled was killed */
 #define DEATH_MS 500   /* from the end of its connection to the end of its process */
 
 /* ---- beginning ---- */
@@ -139,9 +139,9 @@ void confined_stop(struct exchange *exchange, const char *why)
 /* What is told when nothing is left of the call.  False: its process's process is over, or hangs. */
 static bool wait_for_report(struct exchange *exchange, struct confined_report *report)
 {
-    struct pollfd end = {exchange->lane->end_fd, POLLIN, 0};
+    int most_ms = exchange->kill_ms ? REPORT_MS : CONFINED_PREPARE_MS;
     confined_stop(exchange, "closed its connection");
-    if (poll(&end, 1, REPORT_MS) <= 0) {
+    if (!child_wait_readable(exchange->lane->end_fd, most_ms)) {
         child_kill(exchange->child, "did not end a call");
         return false;
     }
@@ -185,9 +185,8 @@ static bool describe(struct exchange *exchange, const struct confined_report *re
 /* One that dies closes its connection before it is known what it died of. */
 static void let_die(const struct exchange *exchange)
 {
-    struct pollfd end = {exchange->lane->end_fd, POLLIN, 0};
     if (!exchange->why)
-        poll(&end, 1, DEATH_MS);
+        child_wait_readable(exchange->lane->end_fd, DEATH_MS);
 }
 
 bool confined_lost(struct exchange *exchange)

@@ -25,6 +25,10 @@ struct confined_report {
     char words[400]; /* "was killed by signal 11 (…)", "reached the time limit of 5 s", "…: …" */
 };
 
+/* What the process that calls are forked from may take for a tool's prepare(), and answers nothing
+ * meanwhile. */
+#define CONFINED_PREPARE_MS 30000
+
 /* What the host says over that socket, beside closing it: more came over the lane than may. */
 #define CONFINED_TOO_MUCH 'o'
 

@@ -13,7 +13,6 @@
 
 #define GRACE_MS   1500 /* D16: less than the grace of a batch, so that no call is left behind */
 #define SEND_MS    30000
-#define PREPARE_MS 30000
 
 static bool is_stopped(void *context)
 {
@@ -75,7 +74,7 @@ static int64_t confined_or_own_timeout(const struct remote *remote)
     const struct isolation *isolation = &remote->isolation;
     if (!remote->confines)
         return isolation->timeout_ms;
-    return isolation->call_timeout_ms ? isolation->call_timeout_ms + PREPARE_MS : 0;
+    return isolation->call_timeout_ms ? isolation->call_timeout_ms + CONFINED_PREPARE_MS : 0;
 }
 
 bool exchange_open(struct exchange *exchange, enum parcel_type type)
@@ -118,11 +117,23 @@ static void look_at_clock(struct exchange *exchange)
         exchange->kill_ms = now_ms + GRACE_MS;
         exchange->is_clean = false;
     }
-    if (exchange->kill_ms && (now_ms >= exchange->kill_ms || exchange->lane->end_fd >= 0))
-        stop(exchange, "did not stop when it was told to");
-    else if (exchange->until_ms >= 0 && now_ms >= exchange->until_ms)
+    bool is_late = exchange->until_ms >= 0 && now_ms >= exchange->until_ms;
+    bool is_deaf = exchange->kill_ms && now_ms >= exchange->kill_ms;
+    if (exchange->kill_ms && exchange->lane->end_fd >= 0)
+        confined_stop(exchange, "did not stop when it was told to");
+    if (is_deaf) /* of a call in a sandbox: what it was forked from hangs as well */
+        child_kill(exchange->child, "did not stop when it was told to");
+    else if (is_late)
         child_kill(exchange->child, "took longer than %lld ms",
                    (long long)confined_or_own_timeout(exchange->remote));
+    if ((is_deaf || is_late) && !exchange->ended_ms)
+        exchange->ended_ms = now_ms;
+}
+
+/* Its guard may have been stopped, and then nothing says that it is over. */
+static bool is_given_up(const struct exchange *exchange)
+{
+    return exchange->ended_ms && clock_ms() >= exchange->ended_ms + CHILD_DYING_MS;
 }
 
 /* False: the process is over, or has closed the lane.  One that is over may have left its end of the
@@ -131,6 +142,8 @@ static bool read_more(struct exchange *exchange)
 {
     struct lane *lane = exchange->lane;
     look_at_clock(exchange);
+    if (is_given_up(exchange))
+        return false;
     if (lane->end_fd >= 0)
         return confined_read(exchange);
     ssize_t got = parcel_read_soon(lane->fd, &lane->in);

@@ -30,6 +30,8 @@ struct exchange {
     uint64_t number;
     int64_t until_ms; /* -1: no limit */
     int64_t kill_ms;  /* once it shall stop: when it is ended; 0: it need not stop */
+    int64_t ended_ms; /* when it was ended for that, or for its time; 0: it was not */
+    unsigned http_depth; /* requests that are under way, one within the other */
     bool is_clean;    /* the lane can be used again */
     /* Of a call in a sandbox of its own. */
     uint64_t received; /* bytes */

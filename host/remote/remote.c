@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret.h"
+#include "remote/rules.h"
 
 #define LOAD_MS       30000 /* what a factory may take */
 #define CLOSE_MS      2000  /* what close() may take */
@@ -73,9 +74,11 @@ static bool hear_first(struct child *child, struct parcel *message, struct error
             continue;
         struct pollfd fds[2] = {{child->control, POLLIN, 0}, {child->output, POLLIN, 0}};
         int64_t left_ms = until_ms - clock_ms();
-        if (left_ms <= 0)
+        if (left_ms <= 0) {
             child_kill(child, "took longer than %d s", LOAD_MS / 1000);
-        poll(fds, 2, left_ms > 0 ? (int)left_ms : -1);
+            return lost_while_loading(child, error);
+        }
+        poll(fds, 2, (int)left_ms);
         if (fds[1].revents)
             child_take_output(child);
         if (fds[0].revents && parcel_read(child->control, &child->in, 0) <= 0)
@@ -298,6 +301,8 @@ mortise_plugin *remote_isolate(const struct isolation *isolation, const char *pa
                                const atomic_bool **is_set_aside, struct error *error)
 {
     struct remote *remote = remote_new(isolation, path, id, sha256, api, error);
+    if (remote)
+        remote->has_no_network = isolation->is_sandbox && !rules_have_network(isolation->grants);
     if (remote && (remote->child = start(remote, error))) {
         *is_set_aside = &remote->is_set_aside;
         return &remote->face;

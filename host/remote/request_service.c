@@ -5,7 +5,8 @@
 
 #include "remote/request.h"
 
-#define HEADERS_MAX 1000
+#define HEADERS_MAX    1000
+#define HTTP_DEPTH_MAX 4 /* requests that are made while another one's answer comes */
 
 /* ---- artifacts ---- */
 
@@ -235,12 +236,16 @@ static void put_http_response(struct text *out, const mortise_http_response *res
 static bool http_send(struct exchange *exchange, struct parcel *message)
 {
     const mortise_http *http = request_find_service(exchange, MORTISE_HTTP_ID);
+    if (exchange->http_depth == HTTP_DEPTH_MAX)
+        return request_status(exchange, MORTISE_DENIED);
     mortise_http_request request = {.size = sizeof(request)};
     mortise_http_response response = {.size = sizeof(response)};
     struct text copy = TEXT_INIT;
     bool good = http && read_http_request(exchange, message, &copy, &request);
     if (good) {
+        exchange->http_depth++;
         mortise_status status = http->send(exchange->call, &request, &response);
+        exchange->http_depth--;
         request_begin(exchange, status);
         if (status == MORTISE_OK)
             put_http_response(&exchange->out, &response);

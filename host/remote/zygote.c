@@ -89,6 +89,12 @@ static bool run_prepare(const struct tool *tool, char *failure, size_t size)
 {
     const mortise_tool *instance = tool->instance;
     struct host_api *api = tool->plugin->api;
+    if (!has_one_thread()) {
+        snprintf(failure, size,
+                 "its plugin has left a thread, and a process with threads cannot be "
+                 "copied");
+        return false;
+    }
     if (!MORTISE_HAS(instance, mortise_tool, prepare) || !instance->prepare)
         return true;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -145,6 +151,8 @@ static bool begin_call(struct running *call, struct prepared *prepared, const in
                        enum confined_end *end, struct error *error)
 {
     const struct sandbox_rules *rules = &prepared->rules.rules;
+    if (prepared->spare.folder && prepared->spare.stamp != cell_stamp(rules))
+        cell_drop(&prepared->spare); /* what it may read has been replaced */
     struct cell cell = prepared->spare;
     prepared->spare = (struct cell){0};
     bool is_old = cell.folder, refused = false;

@@ -203,6 +203,22 @@ class Calls(Case):
         self.configure(prepare="crash")
         self.fails("attempt", "killed by signal 6", what="state")
 
+    def test_prepare_that_hangs(self):
+        """D16: a cancel ends it all the same."""
+        self.configure(prepare="hang")
+        process = self.start("--no-plugins", "-e", self.plugin, "tools", "call", "attempt",
+                             '{"what": "state"}', env=self.places)
+        until = time.monotonic() + e2e.SECONDS
+        while not self.left() and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        begun = time.monotonic()
+        process.send_signal(2)
+        self.finish(process)
+        self.assertLess(time.monotonic() - begun, 12)
+        self.check_gone(self.plugin.encode())
+        self.assertEqual(self.left(), [])
+
     def test_helpers_and_then_none(self):
         """mortise_no_more_processes(): threads still work."""
         good, text = self.call("help_itself")

@@ -199,6 +199,9 @@ static struct child *make_child(struct host_api *api, int control)
     child->control = control;
     child->output = -1;
     child->api = api;
+    child->name = strdup("fuzz");
+    if (!child->name)
+        abort();
     return child;
 }
 

@@ -39,6 +39,9 @@ static mortise_status prepare_once(const mortise_tool *self, const mortise_host 
     }
     if (strcmp(what, "crash") == 0)
         abort();
+    if (strcmp(what, "hang") == 0)
+        for (;;)
+            pause();
     return MORTISE_OK;
 }
 
