@@ -356,17 +356,7 @@ static mortise_status edit_result(mortise_hook *hook, bool is_error, const char 
 static void *op_tool_state(mortise_hook *hook, const char *name, const char *tag)
 {
     const struct asked_hook *asked = from_face(hook);
-    const struct plugin *plugin = asked->hook->plugin;
-    if (!asked->call || !name || !tag)
-        return NULL;
-    for (size_t i = 0; i < plugin->tool_count; i++) {
-        const struct tool *tool = plugin->tools[i];
-        const mortise_tool *instance = tool->instance;
-        if (strcmp(tool->own_name, name) == 0)
-            return instance->state_tag && strcmp(instance->state_tag, tag) == 0 ? instance->state
-                                                                                : NULL;
-    }
-    return NULL;
+    return asked->call && name && tag ? plugin_tool_state(asked->hook->plugin, name, tag) : NULL;
 }
 
 /* ---- all that changes something ---- */

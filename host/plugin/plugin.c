@@ -172,3 +172,16 @@ bool plugin_read(struct plugin *plugin, struct error *error)
     warn_of_missing_schemas(plugin);
     return true;
 }
+
+/* ---- asking ---- */
+
+void *plugin_tool_state(const struct plugin *plugin, const char *name, const char *tag)
+{
+    for (size_t i = 0; i < plugin->tool_count; i++) {
+        const mortise_tool *instance = plugin->tools[i]->instance;
+        if (strcmp(plugin->tools[i]->own_name, name) == 0)
+            return instance->state_tag && strcmp(instance->state_tag, tag) == 0 ? instance->state
+                                                                                : NULL;
+    }
+    return NULL;
+}

@@ -87,6 +87,10 @@ void plugin_unref(struct plugin *plugin);
  * Checks metas, shapes, names, flags; after a failure it can only be let go. */
 bool plugin_read(struct plugin *plugin, struct error *error);
 
+/* The state of its tool `name`, which is the author's name for it, if that has this tag; else NULL.
+ */
+void *plugin_tool_state(const struct plugin *plugin, const char *name, const char *tag);
+
 struct refusal {
     char *path;
     char *reason;

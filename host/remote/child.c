@@ -183,13 +183,12 @@ void child_reap(struct child *child)
 
 /* ---- what it says ---- */
 
-static bool hear_log(struct child *child, struct parcel *message)
+bool child_hear_log(struct parcel *message)
 {
     uint32_t level = parcel_u32(message);
     const char *text = parcel_needed(message);
     if (!parcel_ends(message) || level > LOG_DEBUG)
         return false;
-    (void)child;
     log_line((enum log_level)level, "%.8000s", text);
     return true;
 }
@@ -222,7 +221,7 @@ bool child_hear(struct child *child, struct parcel *message)
 {
     switch (message->type) {
     case PARCEL_LOG:
-        return hear_log(child, message);
+        return child_hear_log(message);
     case PARCEL_SECRET:
         return !child->scratch && hear_secret(child, message); /* calls have none */
     default:

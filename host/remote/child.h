@@ -69,6 +69,8 @@ void child_reap(struct child *child);
 bool child_wait_readable(int fd, int timeout_ms);
 /* Whether it ends within that time. */
 bool child_ends(const struct child *child, int timeout_ms);
+/* A line for the log, over any socket of it.  False: it is wrong. */
+bool child_hear_log(struct parcel *message);
 /* What it says on `control`.  False: that is wrong. */
 bool child_hear(struct child *child, struct parcel *message);
 

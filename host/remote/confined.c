@@ -98,16 +98,6 @@ bool confined_read(struct exchange *exchange)
     return got > 0 || (got < 0 && errno == EAGAIN);
 }
 
-static bool hear_log(struct parcel *message)
-{
-    uint32_t level = parcel_u32(message);
-    const char *text = parcel_needed(message);
-    if (!parcel_ends(message) || level > LOG_DEBUG)
-        return false;
-    log_line((enum log_level)level, "%.8000s", text);
-    return true;
-}
-
 /* It could not be shut in, and says why before it ends. */
 static bool hear_refusal(struct exchange *exchange, struct parcel *message)
 {
@@ -122,7 +112,7 @@ bool confined_hear(struct exchange *exchange, struct parcel *message)
 {
     if (!exchange->remote->confines)
         return false;
-    return message->type == PARCEL_LOG       ? hear_log(message)
+    return message->type == PARCEL_LOG       ? child_hear_log(message)
            : message->type == PARCEL_REFUSED ? hear_refusal(exchange, message)
                                              : false;
 }

@@ -1,54 +1,15 @@
 /* What a plugin says of itself, read from its process: nothing of it is checked here but that it
  * can be read, because the host reads it again as that of any other plugin. */
-#include <string.h>
-
 #include "remote/remote.h"
+#include "remote/take.h"
 
 #define ENTRIES_MAX 10000
 #define TEXTS_MAX   100
 
-static const char *read_string(struct remote *remote, struct parcel *message)
-{
-    const char *string = parcel_string(message);
-    const char *copy = string ? arena_copy(&remote->memory, string, strlen(string)) : NULL;
-    message->bad |= string && !copy;
-    return copy;
-}
-
-static const char *const *read_strings(struct remote *remote, struct parcel *message)
-{
-    uint32_t count = parcel_u32(message);
-    if (message->bad || count == UINT32_MAX)
-        return NULL;
-    message->bad |= count > TEXTS_MAX;
-    const char **strings =
-        message->bad ? NULL : arena_alloc(&remote->memory, (count + 1) * sizeof(*strings));
-    message->bad |= !strings;
-    for (uint32_t i = 0; i < count && !message->bad; i++) {
-        strings[i] = read_string(remote, message);
-        message->bad |= !strings[i];
-    }
-    return strings;
-}
-
 static bool read_tool(struct remote *remote, struct parcel *message,
                       struct remote_tool *tool)
 {
-    mortise_tool_meta *meta = arena_alloc(&remote->memory, sizeof(*meta));
-    if (!meta)
-        return false;
-    *meta = (mortise_tool_meta){.size = sizeof(*meta)};
-    meta->flags = parcel_u32(message);
-    meta->name = read_string(remote, message);
-    meta->description = read_string(remote, message);
-    meta->input_schema = read_string(remote, message);
-    meta->output_schema = read_string(remote, message);
-    meta->scopes = read_strings(remote, message);
-    meta->title = read_string(remote, message);
-    meta->examples = read_strings(remote, message);
-    meta->inside_reads = read_strings(remote, message);
-    meta->inside_runs = read_strings(remote, message);
-    meta->inside = parcel_u32(message);
+    const mortise_tool_meta *meta = take_meta(message, &remote->memory, TEXTS_MAX);
     tool->face = (mortise_tool){
         .size = sizeof(tool->face), .meta = meta, .state = tool, .run = remote_run};
     tool->remote = remote;
@@ -87,7 +48,7 @@ static bool read_hooks(struct remote *remote, struct parcel *message)
     for (uint32_t i = 0; i < count; i++) {
         struct remote_hook *hook = &hooks[i];
         hook->face = (mortise_hooks){.size = sizeof(hook->face), .state = hook};
-        hook->face.name = read_string(remote, message);
+        hook->face.name = take_string(message, &remote->memory);
         hook->face.priority = (int32_t)parcel_u32(message);
         hook->remote = remote;
         hook->index = i;
@@ -101,7 +62,7 @@ static bool read_hooks(struct remote *remote, struct parcel *message)
 
 bool remote_read_face(struct remote *remote, struct parcel *message)
 {
-    remote->face.name = read_string(remote, message);
-    remote->face.version = read_string(remote, message);
+    remote->face.name = take_string(message, &remote->memory);
+    remote->face.version = take_string(message, &remote->memory);
     return read_tools(remote, message) && read_hooks(remote, message) && parcel_ends(message);
 }

@@ -3,6 +3,7 @@
 
 #include "plugin/hooks.h"
 #include "remote/exchange.h"
+#include "remote/take.h"
 
 static bool begin(struct exchange *exchange, void *state, mortise_hook *hook,
                   enum hook_event event)
@@ -46,16 +47,14 @@ static mortise_verdict end(struct exchange *exchange, bool is_open)
     return verdict;
 }
 
-static void put_meta(struct text *out, const mortise_tool_meta *meta)
+static void put_call(struct text *out, uint32_t turn, uint32_t index, uint32_t count,
+                     const char *call_id, const mortise_tool_meta *meta)
 {
-    parcel_put_u32(out, meta->flags);
-    parcel_put_string(out, meta->name);
-    parcel_put_string(out, meta->description);
-    parcel_put_string(out, meta->input_schema);
-    parcel_put_string(out, meta->output_schema);
-    parcel_put_strings(out, meta->scopes);
-    parcel_put_string(out, meta->title);
-    parcel_put_strings(out, meta->examples);
+    parcel_put_u32(out, turn);
+    parcel_put_u32(out, index);
+    parcel_put_u32(out, count);
+    parcel_put_string(out, call_id);
+    put_meta(out, meta);
 }
 
 /* ---- the ten events ---- */
@@ -90,11 +89,7 @@ static mortise_verdict on_pre_tool_call(void *state, mortise_hook *hook,
     bool open = begin(&exchange, state, hook, HOOK_pre_tool_call);
     if (open) {
         struct text *out = exchange_out(&exchange);
-        parcel_put_u32(out, event->turn);
-        parcel_put_u32(out, event->index);
-        parcel_put_u32(out, event->count);
-        parcel_put_string(out, event->call_id);
-        put_meta(out, event->meta);
+        put_call(out, event->turn, event->index, event->count, event->call_id, event->meta);
         parcel_put_bytes(out, event->arguments, event->arguments_length);
     }
     return end(&exchange, open);
@@ -107,11 +102,7 @@ static mortise_verdict on_post_tool_call(void *state, mortise_hook *hook,
     bool open = begin(&exchange, state, hook, HOOK_post_tool_call);
     if (open) {
         struct text *out = exchange_out(&exchange);
-        parcel_put_u32(out, event->turn);
-        parcel_put_u32(out, event->index);
-        parcel_put_u32(out, event->count);
-        parcel_put_string(out, event->call_id);
-        put_meta(out, event->meta);
+        put_call(out, event->turn, event->index, event->count, event->call_id, event->meta);
         parcel_put_bytes(out, event->arguments, event->arguments_length);
         parcel_put_bytes(out, event->result, event->result_length);
         parcel_put_u32(out, event->is_error);

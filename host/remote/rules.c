@@ -136,7 +136,6 @@ static void settle_processes(struct sandbox_rules *rules)
     rules->may_fork |= rules->executable[0] != NULL;
     if (rules->code == SANDBOX_CODE_FIXED && rules->executable[0])
         rules->code = SANDBOX_CODE_FILES;
-    rules->namespaces = rules->may_fork ? SANDBOX_NAMESPACES_TRIED : SANDBOX_NAMESPACES_NONE;
 }
 
 static bool fill_for_call(struct rules *made, const json_t *grants, const mortise_tool_meta *meta)
@@ -160,8 +159,7 @@ static bool fill_for_call(struct rules *made, const json_t *grants, const mortis
     else if (loads)
         rules->code = SANDBOX_CODE_FILES;
     settle_processes(rules);
-    rules->namespaces =
-        SANDBOX_NAMESPACES_NONE; /* it is in those of the process it is forked from */
+    rules->namespaces = SANDBOX_NAMESPACES_NONE; /* it is in those of its zygote */
     rules->keep_descriptors = CALL_KEPT;
     rules->limits.descriptors = CALL_DESCRIPTORS;
     rules->limits.output_bytes = number(grants, "output_bytes", CALL_OUTPUT_BYTES);
@@ -188,6 +186,7 @@ static bool fill_for_plugin(struct rules *made, const json_t *grants, const char
         return false;
     rules->code = SANDBOX_CODE_FILES;
     settle_processes(rules);
+    rules->namespaces = rules->may_fork ? SANDBOX_NAMESPACES_TRIED : SANDBOX_NAMESPACES_NONE;
     rules->keep_descriptors = PLUGIN_KEPT;
     rules->limits.descriptors = PLUGIN_DESCRIPTORS;
     rules->limits.file_bytes = number(grants, "disk_bytes", 0);

@@ -20,6 +20,7 @@
 #include "remote/guard.h"
 #include "remote/rules.h"
 #include "remote/serve_private.h"
+#include "remote/take.h"
 #include "remote/zygote.h"
 #include "sandbox/sandbox.h"
 
@@ -226,26 +227,26 @@ static void open_lane(struct plugin *plugin)
 
 /* ---- the plugin's own words ---- */
 
+/* As the author has it, read by the rules of the host, which reads it again. */
 static void put_tool(struct text *out, const struct tool *tool)
 {
-    const mortise_tool_meta *meta = tool->instance->meta;
+    const mortise_tool_meta *said = tool->instance->meta;
     struct text schema = TEXT_INIT;
-    if (meta->shape)
-        shape_write_schema(meta->shape, &schema);
-    bool own = meta->input_schema && *meta->input_schema;
-    parcel_put_u32(out, meta->flags);
-    parcel_put_string(out, meta->name);
-    parcel_put_string(out, meta->description);
-    parcel_put_string(out, meta->shape ? text_cstr(&schema)
-                         : own       ? meta->input_schema
-                                     : "{\"type\":\"object\"}");
-    parcel_put_string(out, meta->output_schema);
-    parcel_put_strings(out, meta->scopes);
-    parcel_put_string(out, meta->title);
-    parcel_put_strings(out, MORTISE_HAS(meta, mortise_tool_meta, examples) ? meta->examples : NULL);
-    parcel_put_strings(out, tool->meta.inside_reads);
-    parcel_put_strings(out, tool->meta.inside_runs);
-    parcel_put_u32(out, tool->meta.inside);
+    mortise_tool_meta meta = tool->meta;
+    if (said->shape)
+        shape_write_schema(said->shape, &schema);
+    bool own = said->input_schema && *said->input_schema;
+    meta.flags = said->flags;
+    meta.name = said->name;
+    meta.description = said->description;
+    meta.input_schema = said->shape ? text_cstr(&schema)
+                        : own       ? said->input_schema
+                                    : "{\"type\":\"object\"}";
+    meta.output_schema = said->output_schema;
+    meta.scopes = said->scopes;
+    meta.title = said->title;
+    meta.examples = MORTISE_HAS(said, mortise_tool_meta, examples) ? said->examples : NULL;
+    put_meta(out, &meta);
     out->failed |= schema.failed;
     text_release(&schema);
 }

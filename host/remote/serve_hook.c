@@ -5,6 +5,7 @@
 
 #include "plugin/hooks.h"
 #include "remote/serve_private.h"
+#include "remote/take.h"
 
 #define REASON_MAX ((size_t)2048) /* the host cuts it further */
 
@@ -151,12 +152,7 @@ static void *op_tool_state(mortise_hook *face, const char *name, const char *tag
     const struct plugin *plugin = hook->hook->plugin;
     if ((hook->event != HOOK_pre_tool_call && hook->event != HOOK_post_tool_call) || !name || !tag)
         return NULL;
-    for (size_t i = 0; i < plugin->tool_count; i++) {
-        const mortise_tool *tool = plugin->tools[i]->instance;
-        if (strcmp(plugin->tools[i]->own_name, name) == 0)
-            return tool->state_tag && strcmp(tool->state_tag, tag) == 0 ? tool->state : NULL;
-    }
-    return NULL;
+    return plugin_tool_state(plugin, name, tag);
 }
 
 static const mortise_hook_ops served_ops = {.size = sizeof(served_ops),
@@ -175,54 +171,6 @@ static const mortise_hook_ops served_ops = {.size = sizeof(served_ops),
 
 /* ---- the events; what they say lives in the hook's memory ---- */
 
-static const char *take_bytes(struct served_hook *hook, struct parcel *message,
-                              size_t *length)
-{
-    const char *bytes = parcel_bytes(message, length);
-    const char *copy = bytes ? arena_copy(&hook->memory, bytes, *length) : NULL;
-    message->bad |= bytes && !copy;
-    return copy;
-}
-
-static const char *take_string(struct served_hook *hook, struct parcel *message)
-{
-    size_t length;
-    return take_bytes(hook, message, &length);
-}
-
-static const char *const *take_strings(struct served_hook *hook, struct parcel *message)
-{
-    uint32_t count = parcel_u32(message);
-    if (message->bad || count == UINT32_MAX)
-        return NULL;
-    message->bad |= count > message->left;
-    const char **strings =
-        message->bad ? NULL : arena_alloc(&hook->memory, ((size_t)count + 1) * sizeof(*strings));
-    message->bad |= !strings;
-    for (uint32_t i = 0; i < count && !message->bad; i++)
-        strings[i] = take_string(hook, message);
-    return strings;
-}
-
-static const mortise_tool_meta *take_meta(struct served_hook *hook, struct parcel *message)
-{
-    mortise_tool_meta *meta = arena_alloc(&hook->memory, sizeof(*meta));
-    if (!meta) {
-        message->bad = true;
-        return NULL;
-    }
-    meta->size = sizeof(*meta);
-    meta->flags = parcel_u32(message);
-    meta->name = take_string(hook, message);
-    meta->description = take_string(hook, message);
-    meta->input_schema = take_string(hook, message);
-    meta->output_schema = take_string(hook, message);
-    meta->scopes = take_strings(hook, message);
-    meta->title = take_string(hook, message);
-    meta->examples = take_strings(hook, message);
-    return meta;
-}
-
 #define ASK(hook, member, event)                                                                   \
     (message->bad ? MORTISE_HOOK_FAILED                                                            \
                   : (hook)->hook->table->member((hook)->hook->table->state, &(hook)->face, (event)))
@@ -230,7 +178,7 @@ static const mortise_tool_meta *take_meta(struct served_hook *hook, struct parce
 static mortise_verdict ask_prompt_submit(struct served_hook *hook, struct parcel *message)
 {
     mortise_prompt_submit event = {.size = sizeof(event)};
-    event.item = take_bytes(hook, message, &event.item_length);
+    event.item = take_bytes(message, &hook->memory, &event.item_length);
     return ASK(hook, prompt_submit, &event);
 }
 
@@ -239,7 +187,7 @@ static mortise_verdict ask_pre_llm_request(struct served_hook *hook, struct parc
     mortise_pre_llm_request event = {.size = sizeof(event)};
     event.turn = parcel_u32(message);
     event.locked_prefix = (size_t)parcel_u64(message);
-    event.model = take_string(hook, message);
+    event.model = take_string(message, &hook->memory);
     return ASK(hook, pre_llm_request, &event);
 }
 
@@ -249,9 +197,9 @@ static mortise_verdict ask_pre_tool_call(struct served_hook *hook, struct parcel
     event.turn = parcel_u32(message);
     event.index = parcel_u32(message);
     event.count = parcel_u32(message);
-    event.call_id = take_string(hook, message);
-    event.meta = take_meta(hook, message);
-    event.arguments = take_bytes(hook, message, &event.arguments_length);
+    event.call_id = take_string(message, &hook->memory);
+    event.meta = take_meta(message, &hook->memory, UINT32_MAX);
+    event.arguments = take_bytes(message, &hook->memory, &event.arguments_length);
     return ASK(hook, pre_tool_call, &event);
 }
 
@@ -261,12 +209,12 @@ static mortise_verdict ask_post_tool_call(struct served_hook *hook, struct parce
     event.turn = parcel_u32(message);
     event.index = parcel_u32(message);
     event.count = parcel_u32(message);
-    event.call_id = take_string(hook, message);
-    event.meta = take_meta(hook, message);
-    event.arguments = take_bytes(hook, message, &event.arguments_length);
-    event.result = take_bytes(hook, message, &event.result_length);
+    event.call_id = take_string(message, &hook->memory);
+    event.meta = take_meta(message, &hook->memory, UINT32_MAX);
+    event.arguments = take_bytes(message, &hook->memory, &event.arguments_length);
+    event.result = take_bytes(message, &hook->memory, &event.result_length);
     event.is_error = parcel_flag(message);
-    event.error_code = take_string(hook, message);
+    event.error_code = take_string(message, &hook->memory);
     event.duration_us = parcel_i64(message);
     return ASK(hook, post_tool_call, &event);
 }
@@ -280,29 +228,29 @@ static mortise_verdict ask_turn_end(struct served_hook *hook, struct parcel *mes
 static mortise_verdict ask_on_abort(struct served_hook *hook, struct parcel *message)
 {
     mortise_abort event = {.size = sizeof(event)};
-    event.reason = take_bytes(hook, message, &event.reason_length);
+    event.reason = take_bytes(message, &hook->memory, &event.reason_length);
     return ASK(hook, on_abort, &event);
 }
 
 static mortise_verdict ask_text_delta(struct served_hook *hook, struct parcel *message)
 {
     mortise_text_delta event = {.size = sizeof(event), .index = parcel_u32(message)};
-    event.text = take_bytes(hook, message, &event.length);
+    event.text = take_bytes(message, &hook->memory, &event.length);
     return ASK(hook, text_delta, &event);
 }
 
 static mortise_verdict ask_tool_call_delta(struct served_hook *hook, struct parcel *message)
 {
     mortise_tool_call_delta event = {.size = sizeof(event), .index = parcel_u32(message)};
-    event.json = take_bytes(hook, message, &event.length);
+    event.json = take_bytes(message, &hook->memory, &event.length);
     return ASK(hook, tool_call_delta, &event);
 }
 
 static mortise_verdict ask_stream_chunk(struct served_hook *hook, struct parcel *message)
 {
     mortise_stream_chunk event = {.size = sizeof(event), .index = parcel_u32(message)};
-    event.event = take_string(hook, message);
-    event.json = take_bytes(hook, message, &event.length);
+    event.event = take_string(message, &hook->memory);
+    event.json = take_bytes(message, &hook->memory, &event.length);
     return ASK(hook, stream_chunk, &event);
 }
 

@@ -16,17 +16,12 @@
 
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "bench_median.h"
 #include "plugin/loader.h"
 #include "remote/remote.h"
 #include "tool/call.h"
 
 enum { WARM_UP = 20, MOST_CALLS = 10000 };
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* As `mortise` does when nothing is configured. */
 static bool usual(void *unused, const char *plugin, struct isolation *isolation,
@@ -85,7 +80,7 @@ int main(int argc, char **argv)
         pause_ms(strtol(argv[5], NULL, 10));
         calls_ns[i < WARM_UP ? 0 : i - WARM_UP] = call_ns(loader.registry, argv + 3, &said);
     }
-    qsort(calls_ns, calls, sizeof(*calls_ns), compare);
+    bench_sort(calls_ns, calls);
     json_put_string(&line, "result", text_cstr(&said));
     printf("{\"median_ns\": %.0f, \"quarter_ns\": %.0f, %s}\n", calls_ns[calls / 2],
            calls_ns[calls / 4], text_cstr(&line));

@@ -13,16 +13,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "bench_median.h"
 #include "plugin/loader.h"
 #include "tool/call.h"
 
 enum { CALLS_PER_BATCH = 1000, MOST_BATCHES = 10000 };
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 struct job {
     const char *way, *tool, *arguments, *expected;
@@ -76,7 +71,7 @@ int main(int argc, char **argv)
     batch_ns(loader.registry, job); /* warms caches and allocator */
     for (size_t i = 0; i < count; i++)
         batches[i] = batch_ns(loader.registry, job);
-    qsort(batches, count, sizeof(*batches), compare);
+    bench_sort(batches, count);
     printf("{\"median_ns\": %.1f, \"quarter_ns\": %.1f}\n", batches[count / 2], batches[count / 4]);
     registry_unref(loader.registry);
     return 0;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "bench_median.h"
 #include "plugin/loader.h"
 #include "remote/remote.h"
 #include "tool/call.h"
@@ -22,12 +23,6 @@ struct way {
     struct loader loader;
     double *calls_ns;
 };
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static bool in_a_process(void *unused, const char *plugin, struct isolation *isolation,
                          struct error *error)
@@ -87,8 +82,8 @@ int main(int argc, char **argv)
         direct.calls_ns[place] = call_ns(&direct);
         isolated.calls_ns[place] = call_ns(&isolated);
     }
-    qsort(direct.calls_ns, calls, sizeof(double), compare);
-    qsort(isolated.calls_ns, calls, sizeof(double), compare);
+    bench_sort(direct.calls_ns, calls);
+    bench_sort(isolated.calls_ns, calls);
     size_t middle = calls / 2, quarter = calls / 4;
     printf("{\"direct_ns\": %.0f, \"isolated_ns\": %.0f, \"more_ns\": %.0f, "
            "\"more_quarter_ns\": %.0f}\n",

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench_median.h"
 #include "plugin/host_api.h"
 #include "worker/worker.h"
 
@@ -132,15 +133,9 @@ static void run_session(struct model *model, struct registry *registry, struct p
 
 /* ---- figures ---- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof(*values), compare);
+    bench_sort(values, count);
     return values[count / 2];
 }
 

@@ -156,7 +156,24 @@ class Case(unittest.TestCase):
                 self.fail(f"{path} was not made")
             time.sleep(0.01)
 
+    def running(self, *words):
+        """Processes that have all of these in their command line."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as line:
+                line = line.read()
+                if all(word in line for word in words):
+                    found.append(pid)
+        return found
+
     # ---- checks ----
+
+    def check_none_runs(self, *words):
+        """What was killed may take a moment to be gone."""
+        until = time.monotonic() + SECONDS
+        while self.running(*words) and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertEqual(self.running(*words), [])
 
     def check(self, done, code):
         self.assertEqual(done.code, code, done)

@@ -50,23 +50,6 @@ class Case(e2e.Case):
         self.assertEqual(done.events[-1]["text"], "the answer", done)
         return done
 
-    def running(self, words):
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/cmdline", "rb") as line:
-                    if words in line.read():
-                        found.append(pid)
-            except OSError:
-                continue
-        return found
-
-    def check_gone(self, words):
-        until = time.monotonic() + e2e.SECONDS
-        while self.running(words) and time.monotonic() < until:
-            time.sleep(0.02)
-        self.assertEqual(self.running(words), [])
-
 
 class Attempts(Case):
     """R16: what a call cannot do."""
@@ -216,7 +199,7 @@ class Calls(Case):
         process.send_signal(2)
         self.finish(process)
         self.assertLess(time.monotonic() - begun, 12)
-        self.check_gone(self.plugin.encode())
+        self.check_none_runs(self.plugin.encode())
         self.assertEqual(self.left(), [])
 
     def test_helpers_and_then_none(self):
@@ -271,7 +254,7 @@ class Limits(Case):
     def test_helpers_end_with_it(self):
         self.configure(limits={"timeout_s": 1})
         self.fails("help_itself", "the time limit of 1 s", leave=True)
-        self.check_gone(b"sleep\x001000.25")
+        self.check_none_runs(b"sleep\x001000.25")
 
 
 class Ends(Case):
@@ -341,7 +324,7 @@ class Ends(Case):
         process.send_signal(2)
         self.finish(process)
         self.assertLess(time.monotonic() - begun, 5)
-        self.check_gone(b"sleep\x001000.25")
+        self.check_none_runs(b"sleep\x001000.25")
         self.assertEqual(self.left(), [])
 
     def test_the_host_is_killed(self):
@@ -356,7 +339,7 @@ class Ends(Case):
         time.sleep(0.2)
         process.kill()
         process.wait()
-        self.check_gone(self.plugin.encode())
+        self.check_none_runs(self.plugin.encode())
         self.assertEqual(self.left(), [])
 
 
@@ -407,7 +390,7 @@ class FailClosed(Case):
                                 json.dumps(arguments), env=self.places,
                                 preexec_fn=refuse(UNSHARE, ENOSPC, NEW_USER))
             self.assertIn(words, done.out + done.err)
-            self.check_gone(b"sleep\x001000.25")
+            self.check_none_runs(b"sleep\x001000.25")
             self.assertEqual(self.left(), [])
 
     def test_ordinary_tools_go_on(self):
@@ -486,7 +469,7 @@ class PluginInSandbox(Case):
                     bad, good = done.of_type("tool_result")
                     self.assertIn(words, bad["result"])
                     self.assertEqual(good["result"], "good", done)
-                    self.check_gone(crimes.encode())
+                    self.check_none_runs(crimes.encode())
 
     def test_sandboxes_are_not_nested(self):
         self.configure(isolation="sandbox")

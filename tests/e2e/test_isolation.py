@@ -81,23 +81,13 @@ class Case(e2e.Case):
 
     def children(self):
         """Processes of crimes.so that are there."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/cmdline", "rb") as words:
-                    line = words.read()
-            except OSError:
-                continue
-            if b"__plugin" in line and self.crimes.encode() in line:
-                found.append(pid)
-        return found
+        return self.running(*self.words())
+
+    def words(self):
+        return b"__plugin", self.crimes.encode()
 
     def check_gone(self):
-        """What was killed may take a moment to be gone."""
-        until = time.monotonic() + e2e.SECONDS
-        while self.children() and time.monotonic() < until:
-            time.sleep(0.02)
-        self.assertEqual(self.children(), [])
+        self.check_none_runs(*self.words())
 
 
 class Crimes(Case):

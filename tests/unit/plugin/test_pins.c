@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../plugin/folder.h"
 #include "../base/failing.h"
 #include "plugin/pins.h"
 
@@ -21,41 +21,22 @@
 
 /* ---- a folder of the test's own ---- */
 
-static char root[64];
 static char list[128];
 static struct error error;
 
-static int make_root(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    snprintf(root, sizeof(root), "/tmp/mortise-pins-XXXXXX");
-    if (!mkdtemp(root))
+    if (make_root() != 0)
         return -1;
     snprintf(list, sizeof(list), "%s/data/trusted.json", root);
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-static int remove_root(void **state)
+static int tear_down(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *in_root(const char *name)
-{
-    static char paths[4][128];
-    static unsigned turn;
-    char *path = paths[turn++ % 4];
-    snprintf(path, sizeof(paths[0]), "%s/%s", root, name);
-    return path;
+    return remove_root();
 }
 
 static void write_at(const char *path, const char *text, mode_t mode)
@@ -421,7 +402,7 @@ static void test_names(void **state)
     }
 }
 
-#define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+#define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {

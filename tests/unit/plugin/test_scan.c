@@ -1,44 +1,27 @@
 #include "cmocka_all.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../plugin/folder.h"
 #include "plugin/scan.h"
 
 /* ---- a folder of the test's own ---- */
 
-static char root[64];
 static char seen[2048]; /* "+ PATH" and "- PATH: REASON" lines, below the folder */
 
-static int make_root(void **state)
+static int set_up(void **state)
 {
     (void)state;
     *seen = '\0';
-    snprintf(root, sizeof(root), "/tmp/mortise-scan-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
+    return make_root();
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-static int remove_root(void **state)
+static int tear_down(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static const char *in_root(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    return path;
+    return remove_root();
 }
 
 static void make_file(const char *name, mode_t mode)
@@ -197,7 +180,7 @@ static void test_a_file_that_may_not_be_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(test_candidates_in_order),  TEST(test_missing_folders),
         TEST(test_folders_of_others),    TEST(test_files_are_checked),
         TEST(test_files_of_other_users), TEST(test_a_file_that_may_not_be_read),

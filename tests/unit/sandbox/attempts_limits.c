@@ -61,18 +61,23 @@ static int forget_shared(char *memory, size_t size)
     return madvise(memory, size, MADV_DONTNEED);
 }
 
-/* Shared memory is there until its last mapping goes, whether it is looked at or not. */
-static int drop_shared(void)
+static int fill_and_drop(char *memory)
 {
-    char *memory = take(MAP_SHARED | MAP_ANONYMOUS);
-    if (memory == MAP_FAILED)
-        return errno;
     for (size_t at = 0; at < HELD_MIB * MIB; at += STEP_MIB * MIB) {
         memset(memory + at, 1, STEP_MIB * MIB);
         if (forget_shared(memory + at, STEP_MIB * MIB) != 0)
             return errno;
     }
     return hold();
+}
+
+/* Shared memory is there until its last mapping goes, whether it is looked at or not. */
+static int drop_shared(void)
+{
+    char *memory = take(MAP_SHARED | MAP_ANONYMOUS);
+    if (memory == MAP_FAILED)
+        return errno;
+    return fill_and_drop(memory);
 }
 
 static int unmap_shared(void)
@@ -97,12 +102,7 @@ static int drop_device(void)
     char *memory = mmap(NULL, HELD_MIB * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return errno;
-    for (size_t at = 0; at < HELD_MIB * MIB; at += STEP_MIB * MIB) {
-        memset(memory + at, 1, STEP_MIB * MIB);
-        if (forget_shared(memory + at, STEP_MIB * MIB) != 0)
-            return errno;
-    }
-    return hold();
+    return fill_and_drop(memory);
 }
 
 /* Each page that is only read is the one page of zeros, but the tables that say so are many. */
