@@ -6,6 +6,7 @@ function(base_test subject)
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
-foreach(subject arena array base64 cancel clock error file hash hex id json json_check json_walk library log pool queue secret text utf8)
+foreach(subject arena array base64 cancel clock error file hash hex id json json_check json_read json_walk library log pool queue secret text utf8)
   base_test(${subject})
 endforeach()
+target_compile_definitions(unit_json_read PRIVATE JSON_FILES="${PROJECT_SOURCE_DIR}/tests")
