@@ -1,6 +1,7 @@
 #include "base/json_token.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,12 +30,40 @@ static bool has_special(const unsigned char *block)
     return any;
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The high bit of each byte that is special, exactly as far as the first of them: what is
+ * subtracted from that borrows from those behind it. */
+static uint64_t specials(uint64_t eight)
+{
+    uint64_t control = eight - EACH(0x20);
+    uint64_t quote = (eight ^ EACH('"')) - EACH(1);
+    uint64_t backslash = (eight ^ EACH('\\')) - EACH(1);
+    return (control | quote | backslash) & ~eight & EACH(0x80);
+}
+
+/* How many of the eight bytes at `bytes` stand before the first special one. */
+static size_t plain_of_eight(const unsigned char *bytes)
+{
+    uint64_t eight;
+    memcpy(&eight, bytes, sizeof(eight));
+    eight = le64toh(eight);
+    uint64_t found = specials(eight);
+    return found ? (size_t)__builtin_ctzll(found) / 8 : sizeof(eight);
+}
+
 size_t json_plain(const char *data, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)data;
     size_t i = 0;
     while (length - i >= BLOCK && !has_special(bytes + i))
         i += BLOCK;
+    while (length - i >= 8) {
+        size_t plain = plain_of_eight(bytes + i);
+        i += plain;
+        if (plain < 8)
+            return i;
+    }
     while (i < length && !is_special(bytes[i]))
         i++;
     return i;
@@ -95,13 +124,6 @@ static bool is_over(struct json_tokens *tokens)
         json_tokens_fail(tokens, json_error_invalid_utf8, "unable to decode byte 0x%x",
                          (unsigned)(unsigned char)*tokens->at);
     return true;
-}
-
-static bool take(struct json_tokens *tokens, char byte)
-{
-    bool is_there = !is_over(tokens) && *tokens->at == byte;
-    tokens->at += is_there;
-    return is_there;
 }
 
 static bool is_digit(char c)
@@ -237,45 +259,52 @@ void json_unescape(struct text *out, struct slice string)
 
 /* ---- numbers and words ---- */
 
-/* At least one. */
-static bool scan_digits(struct json_tokens *tokens)
+/* Past `byte`, where it stands there. */
+static const char *skip(const char *at, const char *end, char byte)
 {
-    const char *first = tokens->at;
-    while (!is_over(tokens) && is_digit(*tokens->at))
-        tokens->at++;
-    return tokens->at > first;
+    return at + (at < end && *at == byte);
 }
 
-static int scan_number(struct json_tokens *tokens)
+static const char *skip_digits(const char *at, const char *end)
 {
-    int token = JSON_TOKEN_INTEGER;
-    take(tokens, '-');
-    if (take(tokens, '0')) {
-        if (!is_over(tokens) && is_digit(*tokens->at))
-            return JSON_TOKEN_BAD;
-    } else if (!scan_digits(tokens)) {
+    while (at < end && is_digit(*at))
+        at++;
+    return at;
+}
+
+/* The number at *at, which is left behind it, or where it goes wrong. */
+static int scan_number(const char **at, const char *end)
+{
+    const char *first = skip(*at, end, '-');
+    const char *behind = skip(first, end, '0');
+    *at = behind > first ? behind : skip_digits(first, end);
+    if (*at == first || (behind > first && behind < end && is_digit(*behind)))
         return JSON_TOKEN_BAD;
-    }
-    if (take(tokens, '.')) {
+    int token = JSON_TOKEN_INTEGER;
+    if (*at < end && **at == '.') {
         token = JSON_TOKEN_REAL;
-        if (!scan_digits(tokens))
+        first = *at + 1;
+        *at = skip_digits(first, end);
+        if (*at == first)
             return JSON_TOKEN_BAD;
     }
-    if (take(tokens, 'e') || take(tokens, 'E')) {
+    if (*at < end && (**at == 'e' || **at == 'E')) {
         token = JSON_TOKEN_REAL;
-        if (!take(tokens, '+'))
-            take(tokens, '-');
-        if (!scan_digits(tokens))
+        const char *sign = *at + 1;
+        first = sign + (sign < end && (*sign == '+' || *sign == '-'));
+        *at = skip_digits(first, end);
+        if (*at == first)
             return JSON_TOKEN_BAD;
     }
     return token;
 }
 
-static int scan_word(struct json_tokens *tokens)
+static int scan_word(const char **at, const char *end)
 {
-    while (!is_over(tokens) && is_letter(*tokens->at))
-        tokens->at++;
-    struct slice word = {tokens->first, (size_t)(tokens->at - tokens->first)};
+    struct slice word = {*at, 0};
+    while (*at < end && is_letter(**at))
+        (*at)++;
+    word.length = (size_t)(*at - word.data);
     return slice_is(word, "true")    ? JSON_TOKEN_TRUE
            : slice_is(word, "false") ? JSON_TOKEN_FALSE
            : slice_is(word, "null")  ? JSON_TOKEN_NULL
@@ -298,33 +327,52 @@ void json_tokens_init(struct json_tokens *tokens, const char *data, size_t lengt
     };
 }
 
-static void skip_space(struct json_tokens *tokens)
+static const char *skip_space(const char *at, const char *end)
 {
-    while (tokens->at < tokens->end && (*tokens->at == ' ' || *tokens->at == '\n' ||
-                                        *tokens->at == '\r' || *tokens->at == '\t'))
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* The whole of a character that begins nothing. */
+static int scan_bad(const char **at, const char *end)
+{
+    do
+        (*at)++;
+    while (*at < end && ((unsigned char)**at & 0xC0) == 0x80);
+    return JSON_TOKEN_BAD;
+}
+
+static int scan(struct json_tokens *tokens)
+{
+    char byte = *tokens->at;
+    switch (byte) {
+    case '{':
+    case '}':
+    case '[':
+    case ']':
+    case ':':
+    case ',':
         tokens->at++;
+        return byte;
+    case '"':
+        return scan_string(tokens) ? JSON_TOKEN_STRING : JSON_TOKEN_BAD;
+    default:
+        break;
+    }
+    if (!is_digit(byte) && byte != '-' && !is_letter(byte))
+        return scan_bad(&tokens->at, tokens->end);
+    int token = is_letter(byte) ? scan_word(&tokens->at, tokens->end)
+                                : scan_number(&tokens->at, tokens->end);
+    is_over(tokens); /* it may go on with what is no text */
+    return token;
 }
 
 void json_tokens_next(struct json_tokens *tokens)
 {
-    skip_space(tokens);
-    tokens->first = tokens->at;
-    if (is_over(tokens)) {
+    tokens->first = tokens->at = skip_space(tokens->at, tokens->end);
+    if (is_over(tokens))
         tokens->token = tokens->is_cut ? JSON_TOKEN_BAD : JSON_TOKEN_END;
-        return;
-    }
-    char byte = *tokens->at;
-    if (byte == '"') {
-        tokens->token = scan_string(tokens) ? JSON_TOKEN_STRING : JSON_TOKEN_BAD;
-    } else if (is_digit(byte) || byte == '-') {
-        tokens->token = scan_number(tokens);
-    } else if (is_letter(byte)) {
-        tokens->token = scan_word(tokens);
-    } else {
-        bool is_sign = byte && strchr("{}[]:,", byte);
-        tokens->token = is_sign ? byte : JSON_TOKEN_BAD;
-        do
-            tokens->at++;
-        while (tokens->at < tokens->end && ((unsigned char)*tokens->at & 0xC0) == 0x80);
-    }
+    else
+        tokens->token = scan(tokens);
 }

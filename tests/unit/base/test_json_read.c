@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/json_check.h"
 #include "base/text.h"
+#include "json_twice.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ANY          (JSON_DECODE_ANY | JSON_ALLOW_NUL)
@@ -29,53 +30,12 @@ static const size_t flag_sets[] = {
     ANY | JSON_DECODE_INT_AS_REAL,
 };
 
-/* In order, and to the last bit of a real. */
-static void assert_same_value(const char *text, size_t length, const json_t *ours,
-                              const json_t *theirs)
-{
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17);
-    char *our_text = json_dumps(ours, flags), *their_text = json_dumps(theirs, flags);
-    assert_true(our_text && their_text);
-    if (strcmp(our_text, their_text) != 0)
-        fail_msg("'%.*s': %s, and by jansson %s", (int)length, text, our_text, their_text);
-    free(our_text);
-    free(their_text);
-}
-
-static void assert_same_problem(const char *text, size_t length, const json_error_t *ours,
-                                const json_error_t *theirs)
-{
-    if (ours->line != theirs->line || ours->column != theirs->column ||
-        ours->position != theirs->position || strcmp(ours->text, theirs->text) != 0 ||
-        json_error_code(ours) != json_error_code(theirs))
-        fail_msg("'%.*s': '%s' (%d) at %d:%d:%d, and by jansson '%s' (%d) at %d:%d:%d", (int)length,
-                 text, ours->text, json_error_code(ours), ours->line, ours->column, ours->position,
-                 theirs->text, json_error_code(theirs), theirs->line, theirs->column,
-                 theirs->position);
-}
-
-/* jansson loses a NUL between tokens, so texts that have one are not compared. */
 static void compare(const char *text, size_t length, size_t flags)
 {
-    json_error_t our_problem, their_problem;
-    bool no_memory;
-    if (memchr(text, '\0', length))
-        return;
-    json_t *ours = json_read(text, length, flags, &our_problem, &no_memory);
-    json_t *theirs = json_loadb(text, length, flags, &their_problem);
-    assert_false(no_memory);
-    if (!ours != !theirs)
-        fail_msg("'%.*s': %s, and by jansson %s", (int)length, text, ours ? "read" : our_problem.text,
-                 theirs ? "read" : their_problem.text);
-    if (!ours)
-        assert_same_problem(text, length, &our_problem, &their_problem);
-    else
-        assert_same_value(text, length, ours, theirs);
-    if (ours && our_problem.position != their_problem.position)
-        fail_msg("'%.*s' ends at %d, and by jansson at %d", (int)length, text, our_problem.position,
-                 their_problem.position);
-    json_decref(ours);
-    json_decref(theirs);
+    struct text difference = TEXT_INIT;
+    if (!json_twice(text, length, flags, &difference))
+        fail_msg("'%.*s': %s", (int)length, text, text_cstr(&difference));
+    text_release(&difference);
 }
 
 static void compare_all(const char *text, size_t length)

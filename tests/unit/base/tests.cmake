@@ -10,3 +10,4 @@ foreach(subject arena array base64 cancel clock error file hash hex id json json
   base_test(${subject})
 endforeach()
 target_compile_definitions(unit_json_read PRIVATE JSON_FILES="${PROJECT_SOURCE_DIR}/tests")
+target_sources(unit_json_read PRIVATE base/json_twice.c)
