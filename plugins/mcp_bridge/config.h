@@ -7,6 +7,7 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ struct limits {
 };
 
 struct server_config {
+    atomic_int refs;
     char *name;  /* as the file has it */
     char *where; /* the file, for people */
     bool is_http;
@@ -70,6 +72,7 @@ bool config_read_text(struct server_list *list, const char *path, const char *js
 char *config_paths(void); /* separated by colons; NULL: no memory */
 
 void config_release(struct server_list *list);
-void config_free(struct server_config *config); /* NULL is fine */
+struct server_config *config_ref(struct server_config *config);
+void config_unref(struct server_config *config); /* NULL is fine */
 
 #endif
