@@ -14,9 +14,8 @@ struct bell {
 static void ring(struct host_bell *face)
 {
     struct bell *bell = (struct bell *)face;
-    if (atomic_exchange(&bell->is_rung, true) || bell->fd < 0)
-        return;
-    ssize_t written = write(bell->fd, &(uint64_t){1}, sizeof(uint64_t));
+    atomic_store(&bell->is_rung, true);
+    ssize_t written = bell->fd >= 0 ? write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)) : 0;
     (void)written; /* full is readable too */
 }
 
@@ -56,10 +55,15 @@ int bell_fd(const struct bell *bell)
 }
 
 /* Who rings meanwhile may not be heard: what it wants is looked at after this. */
-void bell_silence(struct bell *bell)
+bool bell_silence(struct bell *bell)
 {
     uint64_t count;
     ssize_t got = bell->fd >= 0 ? read(bell->fd, &count, sizeof(count)) : 0;
     (void)got;
-    atomic_store(&bell->is_rung, false);
+    return atomic_exchange(&bell->is_rung, false);
+}
+
+void bell_remember(struct bell *bell)
+{
+    atomic_store(&bell->is_rung, true);
 }

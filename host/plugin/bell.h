@@ -19,8 +19,11 @@ struct host_bell *bell_face(struct bell *bell);
 
 /* Whether it was rung since it was silenced last. */
 bool bell_is_rung(const struct bell *bell);
-/* Readable as long as it is; to poll only.  -1: no descriptor was left. */
+/* Readable from when it is rung until it is silenced; to poll only.  -1: no descriptor was left. */
 int bell_fd(const struct bell *bell);
-void bell_silence(struct bell *bell);
+/* Whether it was rung. */
+bool bell_silence(struct bell *bell);
+/* As if it had not been silenced, but nobody is woken. */
+void bell_remember(struct bell *bell);
 
 #endif

@@ -176,6 +176,11 @@ bool host_api_take_changed(struct host_api *api)
     return atomic_exchange(&api->is_changed, false);
 }
 
+void host_api_put_changed(struct host_api *api)
+{
+    atomic_store(&api->is_changed, true);
+}
+
 const char *host_api_file_name(const struct host_api *api)
 {
     return api->file_name;

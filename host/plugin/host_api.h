@@ -51,6 +51,7 @@ uint64_t host_api_number(const struct host_api *api);
 void host_api_set_bell(struct host_api *api, struct host_bell *bell);
 /* Whether the plugin called changed() since the last time. */
 bool host_api_take_changed(struct host_api *api);
+void host_api_put_changed(struct host_api *api); /* back, without the bell */
 /* What the plugin gave refuse(), or NULL. */
 const char *host_api_refusal(const struct host_api *api);
 

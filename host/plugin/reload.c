@@ -348,10 +348,8 @@ static void ask_again(const struct reload *reload)
 {
     for (size_t i = 0; i < reload->found.count; i++) {
         const struct candidate *candidate = reload->found.items[i];
-        const mortise_host *host =
-            candidate->has_asked ? host_api_face(candidate->old->api) : NULL;
-        if (host)
-            host->changed(host);
+        if (candidate->has_asked)
+            host_api_put_changed(candidate->old->api);
     }
 }
 

@@ -191,7 +191,7 @@ bool plugin_set_reload(struct plugin_set *set, plugin_changed *changed, void *co
                        struct error *error)
 {
     pthread_mutex_lock(&set->loading);
-    bell_silence(set->bell);
+    bool asked = bell_silence(set->bell);
     struct registry *now = NULL, *before = set->registry; /* only loads replace it */
     struct reload *reload = reload_new(&set->loader, before);
     if (reload)
@@ -201,6 +201,8 @@ bool plugin_set_reload(struct plugin_set *set, plugin_changed *changed, void *co
     if (now) {
         put(set, now);
         reload_tell(reload, changed, context);
+    } else if (asked) {
+        bell_remember(set->bell);
     }
     reload_free(reload);
     pthread_mutex_unlock(&set->loading);

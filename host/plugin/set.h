@@ -48,10 +48,10 @@ bool plugin_set_load(struct plugin_set *set, struct error *error);
 /* A reference on what is loaded now. */
 struct registry *plugin_set_registry(struct plugin_set *set);
 
-/* Whether a plugin asks to be loaded anew: true until the next reload. */
+/* Whether a plugin asks to be loaded anew: true until a reload. */
 bool plugin_set_is_asked(const struct plugin_set *set);
-/* Readable as long as one does; to poll only.  Lives as long as the set.  -1: no descriptor was
- * left, and only plugin_set_is_asked() tells. */
+/* Readable from when one does until a reload, whatever comes of that; to poll only.  Lives as long
+ * as the set.  -1: no descriptor was left, and only plugin_set_is_asked() tells. */
 int plugin_set_wake_fd(const struct plugin_set *set);
 
 enum plugin_change_kind {
