@@ -13,6 +13,7 @@ struct host_api {
     char *file_name;
     char *config;
     char *refusal;
+    atomic_bool is_changed;
     struct host_services *services;
     uint64_t number;
 };
@@ -79,6 +80,11 @@ static const void *service(const mortise_host *host, const char *id)
     return services && id ? services->find(services, id) : NULL;
 }
 
+static void changed(const mortise_host *host)
+{
+    atomic_store(&host_api_of(host)->is_changed, true);
+}
+
 /* ---- the host's side ---- */
 
 struct host_api *host_api_new(const char *name, char *config_text, struct host_services *services)
@@ -98,7 +104,8 @@ struct host_api *host_api_new(const char *name, char *config_text, struct host_s
                                .refuse = refuse,
                                .log = write_log,
                                .config = config,
-                               .service = service};
+                               .service = service,
+                               .changed = changed};
     api->self = api;
     api->file_name = file_name;
     atomic_init(&api->name, file_name);
@@ -137,6 +144,11 @@ const char *host_api_refusal(const struct host_api *api)
 struct host_services *host_api_services(const struct host_api *api)
 {
     return api->services;
+}
+
+bool host_api_is_changed(const struct host_api *api)
+{
+    return atomic_load(&api->is_changed);
 }
 
 const char *host_api_file_name(const struct host_api *api)

@@ -38,6 +38,8 @@ struct host_services *host_api_services(const struct host_api *api); /* borrowed
 const char *host_api_file_name(const struct host_api *api);
 /* Unlike an address, never that of an earlier one. */
 uint64_t host_api_number(const struct host_api *api);
+/* Whether the plugin called changed().  For any thread. */
+bool host_api_is_changed(const struct host_api *api);
 /* What the plugin gave refuse(), or NULL. */
 const char *host_api_refusal(const struct host_api *api);
 

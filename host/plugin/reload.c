@@ -205,7 +205,7 @@ static bool has_same_config(struct reload *reload, const struct plugin *plugin)
 static bool is_unchanged(struct reload *reload, const struct candidate *candidate)
 {
     const struct plugin *old = candidate->old;
-    if (!old || (!old->object && !old->isolation.is_process) ||
+    if (!old || (!old->object && !old->isolation.is_process) || host_api_is_changed(old->api) ||
         (old->is_set_aside && atomic_load(old->is_set_aside)))
         return false;
     return (file_id_equal(&old->file, &candidate->file) ||
