@@ -196,9 +196,10 @@ static void take_event(void *self, const struct sse_event *event)
 bool exchange_tell_body(struct exchange *exchange)
 {
     const struct buffer *body = &exchange->body;
-    const char *at = body->text ? body->text : "";
     const char *item;
-    at += strspn(at, " \t\r\n");
+    if (!body->length)
+        return false;
+    const char *at = body->text + strspn(body->text, " \t\r\n");
     if (*at != '[' && mortise_json_value(at, "jsonrpc", &item) != MORTISE_OK &&
         mortise_json_object(at, "error", &item) != MORTISE_OK)
         return false;
@@ -301,8 +302,10 @@ static void begin_answer(struct exchange *exchange)
 static mortise_status conclude(struct exchange *exchange, mortise_status status,
                                const char *problem)
 {
-    if (status == MORTISE_OK && exchange->is_stream && !sse_end(&exchange->sse))
+    if (status == MORTISE_OK && exchange->is_stream && !sse_end(&exchange->sse)) {
         exchange->is_too_large = exchange->sse.is_too_large;
+        exchange->has_no_memory = !exchange->is_too_large;
+    }
     if (exchange->is_too_large)
         snprintf(exchange->reason, sizeof(exchange->reason),
                  "it sent a message of more than %zu bytes",
