@@ -32,7 +32,10 @@ struct link_listener {
 
 /* A message on its way. */
 struct link_message {
-    const char *json; /* one line, without the line feed */
+    /* One line, without the line feed.  NULL, on HTTP in the legacy era: no message, but the stream
+     * on which the server tells of what changes.  send() reads it, picks it up when it breaks off,
+     * and returns when it was stopped, or there is none (MORTISE_UNSUPPORTED). */
+    const char *json;
     size_t length;
     /* For the head of an HTTP request. */
     const char *method;
@@ -70,8 +73,8 @@ struct link {
     const struct link_face *face;
 };
 
-/* NULL: with the reason in `problem`.  `config` outlives the link, the listener is copied.  Nothing is
- * told before they return. */
+/* NULL: with the reason in `problem`.  `config` outlives the link, the listener is copied.  Only a
+ * note is told before they return. */
 struct link *link_stdio_open(const struct server_config *config, const struct link_listener *listener,
                              char *problem, size_t size);
 struct link *link_http_open(const struct server_config *config, const struct link_listener *listener,
