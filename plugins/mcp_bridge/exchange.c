@@ -50,8 +50,7 @@ bool exchange_begin(struct exchange *exchange, const struct server_config *confi
                                   .timer = -1,
                                   .retry_after_ms = -1};
     sse_begin(&exchange->sse, take_event, exchange, config->limits.message_bytes);
-    if (message->is_request &&
-        mortise_json_value(message->json, "id", &exchange->id) == MORTISE_OK)
+    if (message->is_request && mortise_json_value(message->json, "id", &exchange->id) == MORTISE_OK)
         exchange->id_length = mortise_json_length(exchange->id);
     exchange->stop = epoll_create1(EPOLL_CLOEXEC);
     if (exchange->stop >= 0)
@@ -201,7 +200,7 @@ bool exchange_tell_body(struct exchange *exchange)
         return false;
     const char *at = body->text + strspn(body->text, " \t\r\n");
     if (*at != '[' && mortise_json_value(at, "jsonrpc", &item) != MORTISE_OK &&
-        mortise_json_object(at, "error", &item) != MORTISE_OK)
+        mortise_json_object(at, "error", &item) != MORTISE_OK && !is_ours(exchange, at))
         return false;
     return tell_text(exchange, at, body->length - (size_t)(at - body->text));
 }
@@ -336,7 +335,9 @@ mortise_status exchange_run(struct exchange *exchange, const char *method, const
                                           .header_count = head->count,
                                           .body = is_post ? message->json : NULL,
                                           .body_length = is_post ? message->length : 0,
-                                          .timeout_ms = left < 0 ? -1 : left > 0 ? left : 1,
+                                          .timeout_ms = left < 0   ? -1
+                                                        : left > 0 ? left
+                                                                   : 1,
                                           .max_bytes = SIZE_MAX,
                                           .received = on_bytes,
                                           .received_data = exchange,

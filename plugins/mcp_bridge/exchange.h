@@ -20,20 +20,20 @@ struct exchange {
     const struct server_config *config;
     const char *id; /* of the request, as it stands in its JSON; NULL: there is none */
     size_t id_length;
-    int64_t deadline_ms;  /* of pause_now_ms(); -1: none */
-    int stop;             /* readable: give up; a descriptor of the exchange's own */
-    int timer;            /* in `stop`: how long an answered stream may stay open */
-    bool has_answer;      /* the listener knows of it */
+    int64_t deadline_ms; /* of pause_now_ms(); -1: none */
+    int stop;            /* readable: give up; a descriptor of the exchange's own */
+    int timer;           /* in `stop`: how long an answered stream may stay open */
+    bool has_answer;     /* the listener knows of it */
     bool is_too_large, has_no_memory;
-    bool has_news;        /* an event came since exchange_run() began */
+    bool has_news; /* an event came since exchange_run() began */
     struct sse sse;
 
     /* of the last answer */
     uint32_t status; /* 0: there is none */
     bool is_stream, is_resumed;
-    struct buffer body; /* of another answer than a stream */
-    char type[128];     /* "application/json" */
-    char session[1024]; /* "" */
+    struct buffer body;  /* of another answer than a stream */
+    char type[128];      /* "application/json" */
+    char session[1024];  /* "" */
     char challenge[512]; /* of WWW-Authenticate */
     char location[4096];
     int64_t retry_after_ms; /* -1: it did not say */

@@ -326,8 +326,8 @@ static mortise_status take_answer(struct sending *sending)
     uint32_t status = exchange->status;
     if (status >= 200 && status < 300)
         return take_success(sending);
-    if (status != 401 && status != 403 && !is_of_session(sending) &&
-        exchange_tell_body(exchange) && exchange->has_answer)
+    if (status != 401 && status != 403 && !is_of_session(sending) && exchange_tell_body(exchange) &&
+        exchange->has_answer)
         return MORTISE_OK;
     return give_up(sending);
 }
@@ -492,8 +492,7 @@ static void note_reserved(const struct link_http *link)
 struct link *link_http_open(const struct server_config *config,
                             const struct link_listener *listener, char *problem, size_t size)
 {
-    static const struct link_face face = {
-        .waits = true, .send = send_message, .close = close_link};
+    static const struct link_face face = {.waits = true, .send = send_message, .close = close_link};
     struct link_http *link = calloc(1, sizeof(*link));
     if (!link) {
         snprintf(problem, size, "there is no memory for a connection");

@@ -123,9 +123,8 @@ static void dispatch(struct sse *sse)
     if (sse->has_id)
         memcpy(sse->id, sse->next_id, sizeof(sse->id));
     if (sse->has_fields)
-        sse->take(sse->self, &(struct sse_event){.name = sse->name,
-                                                 .data = length ? data : "",
-                                                 .length = length});
+        sse->take(sse->self, &(struct sse_event){
+                                 .name = sse->name, .data = length ? data : "", .length = length});
     buffer_clear(&sse->data);
     sse->name[0] = '\0';
     sse->has_id = sse->has_fields = sse->has_data = false;

@@ -41,10 +41,13 @@ static void gives_text(void)
         {"{\"content\":null}", ""},
         {"{}", ""},
         {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"demo://1\",\"mimeType\":"
-         "\"text/plain\",\"text\":\"inside\"}}]}", "inside"},
+         "\"text/plain\",\"text\":\"inside\"}}]}",
+         "inside"},
         {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"demo://2\",\"mimeType\":"
-         "\"application/gzip\",\"blob\":\"AAEC\"}}]}", "[resource demo://2, application/gzip, 3 bytes]"},
-        {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"demo://3\",\"blob\":\"%\"}}]}",
+         "\"application/gzip\",\"blob\":\"AAEC\"}}]}",
+         "[resource demo://2, application/gzip, 3 bytes]"},
+        {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"demo://"
+         "3\",\"blob\":\"%\"}}]}",
          "[resource demo://3, whose data cannot be read]"},
         {"{\"content\":[{\"type\":\"resource\"}]}", "[a resource without content]"},
         {"{\"content\":[{\"type\":\"video\"},7,{}]}",
@@ -81,8 +84,9 @@ static void attaches(void)
     mortise_test_same(parts[2].name, "pic.gif");
     mortise_test_same(parts[3].uri, "https://a.example/x");
     mortise_test_same(parts[3].name, "X");
-    result = give("{\"content\":[{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AA==\"}],"
-                  "\"structuredContent\":{\"a\":1}}");
+    result =
+        give("{\"content\":[{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AA==\"}],"
+             "\"structuredContent\":{\"a\":1}}");
     mortise_test_text(result, "");
     mortise_test_true(result->attachment_count == 1);
     result = give("{\"content\":[{\"type\":\"resource_link\",\"name\":\"N\"}]}");

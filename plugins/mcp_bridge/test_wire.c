@@ -1,4 +1,5 @@
-/* What the bridge reads and writes over HTTP, piece by piece: events, heads, base64, places, waits. */
+/* What the bridge reads and writes over HTTP, piece by piece: events, heads, base64, places, waits.
+ */
 #include <mortise/test.h>
 #include <mortise/tool.h>
 
@@ -46,13 +47,19 @@ static const struct {
 } streams[] = {
     {"data: a\n\n", "[|a]", "", -1},
     {"data:a\r\ndata: b\r\n\r\n", "[|a\nb]", "", -1}, /* FAULTS 1 and 7 */
-    {"data: a\rdata:  b\r\r", "[|a\n b]", "", -1},     /* FAULTS 2 */
+    {"data: a\rdata:  b\r\r", "[|a\n b]", "", -1},    /* FAULTS 2 */
     {"data: a\r\n\rdata: b\n\r\n", "[|a][|b]", "", -1},
     {": comment\n:\n\ndata: a\n: more\n\n", "[|a]", "", -1}, /* FAULTS 4 */
-    {"\xEF\xBB\xBF" "data: a\n\n", "[|a]", "", -1},              /* FAULTS 8 */
-    {"\xEF\xBB" "data: a\n\ndata: b\n\n", "[|][|b]", "", -1},
-    {"data: \xE4\xB8\x96\xE7\x95\x8C\xF0\x9F\x8C\x8D\n\n", "[|\xE4\xB8\x96\xE7\x95\x8C\xF0\x9F\x8C\x8D]", "", -1},
-    {"event: message\nid: 7\nretry: 500\ndata: \n\n", "[message|]", "7", 500}, /* an event without data */
+    {"\xEF\xBB\xBF"
+     "data: a\n\n",
+     "[|a]", "", -1}, /* FAULTS 8 */
+    {"\xEF\xBB"
+     "data: a\n\ndata: b\n\n",
+     "[|][|b]", "", -1},
+    {"data: \xE4\xB8\x96\xE7\x95\x8C\xF0\x9F\x8C\x8D\n\n",
+     "[|\xE4\xB8\x96\xE7\x95\x8C\xF0\x9F\x8C\x8D]", "", -1},
+    {"event: message\nid: 7\nretry: 500\ndata: \n\n", "[message|]", "7",
+     500}, /* an event without data */
     {"id: a\n\nid: b\ndata: x\n\n", "[|][|x]", "b", -1},
     {"id: a\ndata: x\n\nid\ndata: y\n\n", "[|x][|y]", "", -1},
     {"id: a\n\nid: b\n", "[|]", "a", -1}, /* the second is not complete */
@@ -71,8 +78,7 @@ static void reads_streams(void)
             struct buffer out = BUFFER_INIT;
             struct sse sse;
             sse_begin(&sse, write_event, &out, 1000);
-            mortise_test_true(
-                read_events(&sse, streams[i].bytes, strlen(streams[i].bytes), step));
+            mortise_test_true(read_events(&sse, streams[i].bytes, strlen(streams[i].bytes), step));
             mortise_test_same(out.text ? out.text : "", streams[i].events);
             mortise_test_same(sse.id, streams[i].id);
             mortise_test_true(sse.retry_ms == streams[i].retry_ms);
@@ -85,8 +91,8 @@ static void reads_streams(void)
 static void bounds_events(void)
 {
     static const char *const larger[] = {"data: 1234567890\n\n", "data: 1234\ndata: 56789\n\n",
-                                           "data: 12345678901234567890123456",
-                                           ":23456789012345678901234567"};
+                                         "data: 12345678901234567890123456",
+                                         ":23456789012345678901234567"};
     for (size_t i = 0; i < 4; i++)
         for (size_t step = 1; step < 20; step += 6) {
             struct buffer out = BUFFER_INIT;
@@ -178,22 +184,22 @@ static void writes_heads(void)
     expect_head(&(struct link_message){.method = "initialize"}, "");
     expect_head(&(struct link_message){.method = "tools/list", .version = "2025-06-18"},
                 "MCP-Protocol-Version: 2025-06-18\n");
-    struct link_message message = {.method = "tools/call",
-                                   .version = "2026-07-28",
-                                   .is_modern = true,
-                                   .name = "plain name"};
+    struct link_message message = {
+        .method = "tools/call", .version = "2026-07-28", .is_modern = true, .name = "plain name"};
     expect_head(&message, "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\n"
                           "Mcp-Name: plain name\n");
     message.schema = marked;
-    message.arguments = "{\"region\":\"us west\",\"priority\":4.2e1,\"debug\":false,\"query\":\"q\","
-                        "\"deep\":{\"inner\":\"\"}}";
+    message.arguments =
+        "{\"region\":\"us west\",\"priority\":4.2e1,\"debug\":false,\"query\":\"q\","
+        "\"deep\":{\"inner\":\"\"}}";
     message.name = "caf\xC3\xA9";
     expect_head(&message, "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\n"
                           "Mcp-Name: =?base64?Y2Fmw6k=?=\nMcp-Param-Region: us west\n"
                           "Mcp-Param-Priority: 42\nMcp-Param-Debug: false\nMcp-Param-Inner: \n");
     message.name = "x";
     message.arguments = "{\"region\":null,\"priority\":[],\"deep\":{}}";
-    expect_head(&message, "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: x\n");
+    expect_head(&message,
+                "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: x\n");
 }
 
 /* What a line cannot have, or would be read as something else. */
@@ -212,9 +218,8 @@ static void encodes_values(void)
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
         char expected[200];
         snprintf(expected, sizeof(expected), "Mcp-Method: m\nMcp-Name: %s\n", values[i][1]);
-        expect_head(
-            &(struct link_message){.method = "m", .is_modern = true, .name = values[i][0]},
-            expected);
+        expect_head(&(struct link_message){.method = "m", .is_modern = true, .name = values[i][0]},
+                    expected);
     }
     mortise_test_true(head_is_reserved("content-type") && head_is_reserved("mcp-session-ID") &&
                       !head_is_reserved("Authorization") && !head_is_reserved("X-Mcp"));
@@ -254,8 +259,10 @@ static void checks_marks(void)
         {"{\"type\":[\"null\"],\"x-mcp-header\":\"A\"}", "neither a string"},
         {"{\"x-mcp-header\":\"A\"}", "neither a string"},
         {"{\"type\":\"string\",\"x-mcp-header\":\"A\"},\"q\":{\"type\":\"string\",\"x-mcp-header\":"
-         "\"a\"}", "that another parameter has"},
-        {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}}", "at a place"},
+         "\"a\"}",
+         "that another parameter has"},
+        {"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}}",
+         "at a place"},
         {"{\"anyOf\":[{\"type\":\"string\",\"x-mcp-header\":\"A\"}]}", "at a place"},
         {"{\"if\":{\"properties\":{\"z\":{\"type\":\"string\",\"x-mcp-header\":\"A\"}}}}",
          "at a place"},
@@ -287,11 +294,11 @@ static void checks_marks(void)
 static void knows_places(void)
 {
     static const char *const local[] = {"http://localhost/mcp", "http://127.0.0.1:80/",
-                                        "HTTP://LOCALHOST:1", "http://[::1]:8/x", "http://a.localhost",
-                                        "http://u:p@localhost/"};
-    static const char *const remote[] = {"http://localhost.example/", "http://127.0.0.1.example/",
-                                         "http://10.0.0.1/", "http://localhost@evil.example/",
-                                         "http://evil.example\\@localhost/", "x"};
+                                        "HTTP://LOCALHOST:1",   "http://[::1]:8/x",
+                                        "http://a.localhost",   "http://u:p@localhost/"};
+    static const char *const remote[] = {
+        "http://localhost.example/",      "http://127.0.0.1.example/",        "http://10.0.0.1/",
+        "http://localhost@evil.example/", "http://evil.example\\@localhost/", "x"};
     for (size_t i = 0; i < 6; i++) {
         mortise_test_true(origin_is_loopback(local[i]));
         mortise_test_true(!origin_is_loopback(remote[i]));
@@ -305,9 +312,8 @@ static void knows_places(void)
     mortise_test_true(!origin_is_same("https://a.example/", "https://a.example.evil/"));
     mortise_test_true(!origin_is_same("https://a.example/", "https://a.example@evil/"));
     static const char *const moves[][2] = {
-        {"/m", "https://h:1/m"},         {"m/", "https://h:1/a/m/"},
-        {"?q", "https://h:1/a/b?q"},     {"//o/p", "https://o/p"},
-        {"http://o/", "http://o/"},      {"javascript:x", "javascript:x"},
+        {"/m", "https://h:1/m"},  {"m/", "https://h:1/a/m/"}, {"?q", "https://h:1/a/b?q"},
+        {"//o/p", "https://o/p"}, {"http://o/", "http://o/"}, {"javascript:x", "javascript:x"},
     };
     for (size_t i = 0; i < 6; i++) {
         char to[100];
