@@ -46,17 +46,18 @@ bool exchange_begin(struct exchange *exchange, const struct server_config *confi
 void exchange_end(struct exchange *exchange);
 
 /* Sends one request and reads what comes.  MORTISE_OK: there was an answer, and all of it is here;
- * MORTISE_CANCELLED: it was to stop; else `reason` says why. */
+ * MORTISE_CANCELLED: it was to stop, or is late; else `reason` says why. */
 mortise_status exchange_run(struct exchange *exchange, const char *method, const char *url,
                             const struct head *head);
 /* The same for an answer whose body is JSON: tells the listener.  An error without the id of the
  * request gets it.  False: it is no JSON-RPC. */
 bool exchange_tell_body(struct exchange *exchange);
 
-/* False: it was to stop before. */
+/* False: it was to stop before, or is late. */
 bool exchange_wait(struct exchange *exchange, int64_t ms);
 /* What is left until the deadline; -1: any time. */
 int64_t exchange_left_ms(const struct exchange *exchange);
-bool exchange_is_stopped(const struct exchange *exchange);
+/* It was not to stop, but took too long. */
+bool exchange_is_late(const struct exchange *exchange);
 
 #endif

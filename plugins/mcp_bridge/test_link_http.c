@@ -371,7 +371,7 @@ static void picks_up_streams(void) /* C24 */
     mortise_test_contains(problem, "before the answer"); /* there is no event to go on from */
     struct link_message short_call = old_call;
     short_call.timeout_ms = 100;
-    SEND(link, &short_call, MORTISE_FAILED,
+    SEND(link, &short_call, MORTISE_CONFLICT,
          {.status = 200, .headers = {EVENTS}, .body = "id: e1\nretry: 9000\ndata: \n\n"});
     mortise_test_contains(problem, "in time");
     close_link(link);
@@ -476,13 +476,20 @@ static void is_patient(void)
     close_link(link);
 }
 
-static void stops(void) /* C14, C15: closing the stream is the cancel */
+/* C14, C15: closing the stream is the cancel. */
+static void stops(void)
 {
     struct link *link = open_link();
     stop_fd = eventfd(1, EFD_CLOEXEC);
     SEND(link, &call, MORTISE_CANCELLED, {.status = 200, .headers = {EVENTS}, .stays = true});
     close(stop_fd);
     stop_fd = -1;
+    struct link_message slow = call; /* without progress for too long */
+    slow.idle_ms = 60;
+    SEND(link, &slow, MORTISE_CONFLICT, {.status = 200, .headers = {EVENTS}, .stays = true});
+    mortise_test_same(problem, "'localhost:1' did not answer in time");
+    SEND(link, &slow, MORTISE_CONFLICT,
+         {.status = 200, .headers = {EVENTS}, .body = "data: " NEWS "\n\n", .stays = true});
     close_link(link);
 }
 
