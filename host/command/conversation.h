@@ -95,8 +95,8 @@ void conversation_release_plugins(struct conversation *conversation);
  * once it is unlocked.  Each change is one line for `tell`. */
 void conversation_reload(struct conversation *conversation, plugin_reload_tell *tell, void *data);
 
-/* Whether SIGHUP or --watch ask for a reload, and the reload that they ask for, told as status
- * events and warnings.  Take a struct conversation. */
+/* Whether SIGHUP, --watch or a plugin asks for a reload, and the reload, told as status events and
+ * warnings.  Take a struct conversation. */
 bool conversation_reload_is_due(void *conversation);
 void conversation_reload_due(void *conversation);
 /* Readable when conversation_reload_is_due() is to be asked; -1: never. */

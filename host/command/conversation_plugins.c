@@ -84,7 +84,8 @@ bool conversation_reload_is_due(void *conversation)
     struct conversation *c = conversation;
     bool asked = signals_reload_asked();
     c->reload_asked |= asked;
-    return (c->watch && plugin_watch_due(c->watch)) || asked;
+    bool is_due = c->watch && plugin_watch_due(c->watch);
+    return is_due || asked || (c->plugins && plugin_set_is_asked(c->plugins));
 }
 
 void conversation_reload_due(void *conversation)
@@ -97,12 +98,14 @@ void conversation_reload_due(void *conversation)
 
 int conversation_wake_fd(struct conversation *c)
 {
-    const int fds[] = {signals_reload_fd(), c->watch ? plugin_watch_fd(c->watch) : -1};
-    if (c->wake_fd >= 0 || (fds[0] < 0 && fds[1] < 0))
+    const int fds[] = {signals_reload_fd(), c->watch ? plugin_watch_fd(c->watch) : -1,
+                       c->plugins ? plugin_set_wake_fd(c->plugins) : -1};
+    if (c->wake_fd >= 0)
         return c->wake_fd;
-    c->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
         struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fds[i]}};
+        if (fds[i] >= 0 && c->wake_fd < 0)
+            c->wake_fd = epoll_create1(EPOLL_CLOEXEC);
         if (fds[i] >= 0)
             epoll_ctl(c->wake_fd, EPOLL_CTL_ADD, fds[i], &event);
     }

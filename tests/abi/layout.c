@@ -232,7 +232,7 @@ AT(mortise_plugin, hook_count, 48);
 AT(mortise_plugin, close, 56);
 
 /* T26: all that a host gives a plugin; none of it registers anything. */
-SIZE(mortise_host, 40);
+SIZE(mortise_host, 48);
 AT(mortise_host, size, 0);
 AT(mortise_host, abi_major, 4);
 AT(mortise_host, abi_minor, 6);
@@ -240,6 +240,7 @@ AT(mortise_host, refuse, 8);
 AT(mortise_host, log, 16);
 AT(mortise_host, config, 24);
 AT(mortise_host, service, 32);
+AT(mortise_host, changed, 40);
 
 SIZE(mortise_artifact, 48);
 AT(mortise_artifact, version, 4);
@@ -279,7 +280,7 @@ SIZE(mortise_http_header, 16);
 AT(mortise_http_header, name, 0);
 AT(mortise_http_header, value, 8);
 
-SIZE(mortise_http_request, 96);
+SIZE(mortise_http_request, 112);
 AT(mortise_http_request, flags, 4);
 AT(mortise_http_request, method, 8);
 AT(mortise_http_request, url, 16);
@@ -292,8 +293,10 @@ AT(mortise_http_request, max_bytes, 64);
 AT(mortise_http_request, max_redirects, 72);
 AT(mortise_http_request, received, 80);
 AT(mortise_http_request, received_data, 88);
+AT(mortise_http_request, answered, 96);
+AT(mortise_http_request, stop_fd, 104);
 
-SIZE(mortise_http_response, 56);
+SIZE(mortise_http_response, 72);
 AT(mortise_http_response, status, 4);
 AT(mortise_http_response, headers, 8);
 AT(mortise_http_response, header_count, 16);
@@ -301,9 +304,13 @@ AT(mortise_http_response, content_type, 24);
 AT(mortise_http_response, url, 32);
 AT(mortise_http_response, body, 40);
 AT(mortise_http_response, body_length, 48);
+AT(mortise_http_response, problem, 56);
+AT(mortise_http_response, memory, 64);
 
-SIZE(mortise_http, 16);
+SIZE(mortise_http, 32);
 AT(mortise_http, send, 8);
+AT(mortise_http, fetch, 16);
+AT(mortise_http, release, 24);
 
 #endif
 

@@ -44,7 +44,7 @@ extern "C" {
 #endif
 
 #define MORTISE_ABI_MAJOR 1u          /* another one: an old plugin cannot be loaded */
-#define MORTISE_ABI_MINOR 1u          /* grows with every addition */
+#define MORTISE_ABI_MINOR 2u          /* grows with every addition */
 #define MORTISE_MAGIC     0x54524f4du /* "MORT" */
 
 /* For the two symbols that a plugin exports. */
@@ -581,6 +581,13 @@ struct mortise_host {
 
     /* The same as mortise_call_ops.service, for what needs no call.  [thread-safe] */
     const void *(*service)(const mortise_host *host, const char *id);
+
+    /* Since 1.2: tool_definition() would return something else by now, such as a tool more.  The
+     * host loads the plugin anew when it next can, which is between two requests to the model:
+     * tool_definition() is called with another host, and this plugin is closed once its last call
+     * has ended.  If it returns NULL, or a name is taken, this plugin stays, and may ask again.
+     * Asking twice before that is asking once.  Returns at once.  [thread-safe] */
+    void (*changed)(const mortise_host *host);
 };
 
 /* The host lives as long as the plugin.  Returns the plugin, or NULL after refuse().  Called
