@@ -3,6 +3,7 @@
 broken or gone."""
 import json
 import os
+import resource
 import socket
 import threading
 import time
@@ -62,6 +63,9 @@ class Access(unittest.TestCase):
             with server.connect() as connection:
                 connection.send(raw(b"", {"Origin": "http://localhost"}, method=method))
                 status, headers = connection.head()
+                if method == "HEAD":
+                    connection.send(raw(LIST, mcp_http.headers_of(LIST)))
+                    self.assertEqual(connection.reply().status, 200)  # there was no body before
             self.assertEqual((status, headers["allow"]), (405, "POST"), method)
             self.assertFalse([name for name in headers if name.startswith("access-control")])
 
@@ -415,17 +419,44 @@ class Time(e2e.Case):
             self.assertEqual(self.server.descriptors(), before)
 
     def test_end_with_calls(self):  # S24
-        mark = os.path.join(self.root, "mark")
-        message = request("tools/call", {"name": "wait_for_cancel", "arguments": {"mark": mark}},
-                          modern=False)
-        with self.server.connect() as connection, self.server.connect() as idle:
-            connection.send(raw(message))
-            self.wait_for(mark + ".started")
+        """One ends when it is told to, and one does not."""
+        with (self.server.connect() as told, self.server.connect() as stubborn,
+              self.server.connect() as idle):
+            for name, connection in (("wait_for_cancel", told), ("stubborn", stubborn)):
+                mark = os.path.join(self.root, name)
+                connection.send(raw(request("tools/call", {"name": name, "arguments": {
+                    "mark": mark}}, modern=False)))
+                self.wait_for(mark + ".started")
             done, seconds = self.server.end()
             self.check(done, ENDED)
             self.assertLess(seconds, 2)
-            self.assertTrue(os.path.exists(mark + ".told"))
-            self.assertTrue(connection.is_ended() and idle.is_ended())
+            self.assertTrue(os.path.exists(os.path.join(self.root, "wait_for_cancel.told")))
+            self.assertTrue(told.is_ended() and stubborn.is_ended() and idle.is_ended())
+
+
+class Limits(e2e.Case):
+    def flood(self, server, count):
+        """That many connections which say nothing."""
+        flood = [server.connect() for _ in range(count)]
+        for connection in flood:
+            self.addCleanup(connection.socket.close)
+        return flood
+
+    def test_connections(self):  # S46
+        """Who says nothing for longest makes room."""
+        flood = self.flood(server, 520)
+        self.assertEqual(server.post(LIST).status, 200)
+        self.assertTrue(flood[0].is_ended())
+        self.assertFalse(flood[-1].is_ended(0.1))
+
+    def test_descriptors(self):  # S46
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        small = mcp_http.Server(self, preexec_fn=few)
+        flood = self.flood(small, 80)
+        self.assertEqual(small.post(LIST).status, 200)
+        self.assertTrue(flood[0].is_ended())
 
 
 class Token(e2e.Case):
