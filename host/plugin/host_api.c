@@ -15,6 +15,7 @@ struct host_api {
     char *refusal;
     atomic_bool is_changed;
     struct host_services *services;
+    struct host_bell *bell;
     uint64_t number;
 };
 
@@ -32,6 +33,21 @@ void host_services_unref(struct host_services *services)
     if (services &&
         atomic_fetch_sub_explicit(&services->references, 1, memory_order_acq_rel) == 1)
         services->free(services);
+}
+
+/* ---- bells ---- */
+
+struct host_bell *host_bell_ref(struct host_bell *bell)
+{
+    if (bell)
+        atomic_fetch_add_explicit(&bell->references, 1, memory_order_relaxed);
+    return bell;
+}
+
+void host_bell_unref(struct host_bell *bell)
+{
+    if (bell && atomic_fetch_sub_explicit(&bell->references, 1, memory_order_acq_rel) == 1)
+        bell->free(bell);
 }
 
 /* ---- what the plugin calls ---- */
@@ -82,7 +98,10 @@ static const void *service(const mortise_host *host, const char *id)
 
 static void changed(const mortise_host *host)
 {
-    atomic_store(&host_api_of(host)->is_changed, true);
+    struct host_api *api = host_api_of(host);
+    atomic_store(&api->is_changed, true);
+    if (api->bell)
+        api->bell->ring(api->bell);
 }
 
 /* ---- the host's side ---- */
@@ -123,6 +142,7 @@ void host_api_free(struct host_api *api)
     free(api->config);
     free(api->refusal);
     host_services_unref(api->services);
+    host_bell_unref(api->bell);
     free(api);
 }
 
@@ -146,9 +166,19 @@ struct host_services *host_api_services(const struct host_api *api)
     return api->services;
 }
 
-bool host_api_is_changed(const struct host_api *api)
+void host_api_set_bell(struct host_api *api, struct host_bell *bell)
 {
-    return atomic_load(&api->is_changed);
+    api->bell = host_bell_ref(bell);
+}
+
+bool host_api_take_changed(struct host_api *api)
+{
+    return atomic_exchange(&api->is_changed, false);
+}
+
+void host_api_put_changed(struct host_api *api)
+{
+    atomic_store(&api->is_changed, true);
 }
 
 const char *host_api_file_name(const struct host_api *api)

@@ -434,6 +434,7 @@ void call_cancelled(struct call *call)
         ssize_t written = write(call->cancel_fds[1], &(uint64_t){1}, sizeof(uint64_t));
         (void)written; /* it can only fail by being full, which is readable too */
     }
+    pthread_cond_broadcast(&call->changed);
     pthread_mutex_unlock(&call->lock);
     if (wanted)
         call_back_elsewhere(call);

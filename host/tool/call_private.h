@@ -1,5 +1,5 @@
 /* call_private - what call.c (the life of a call), call_ops.c (what its tool may do), outcome.c
- * (what its result becomes) and direct.c (a call without a run) share. */
+ * (what its result becomes) and single.c (what waits for it) share. */
 #ifndef TOOL_CALL_PRIVATE_H
 #define TOOL_CALL_PRIVATE_H
 
@@ -50,7 +50,7 @@ struct call {
     atomic_int_least64_t entered_ns; /* 0: the tool was not entered */
 
     pthread_mutex_t lock;   /* for everything below */
-    pthread_cond_t changed; /* the state, or the callback has returned */
+    pthread_cond_t changed; /* the state; it shall stop; the callback has returned */
     enum call_state state;
     mortise_status early; /* CALL_FINISHED: what finish() said */
     bool late;            /* run() returned MORTISE_PENDING */

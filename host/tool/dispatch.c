@@ -2,12 +2,10 @@
 
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "tool/asked.h"
 #include "tool/batch.h"
 #include "tool/parts.h"
 
@@ -17,12 +15,11 @@ struct run {
     size_t count;
     struct hook_outcome *outcome;
     struct batch *batch;
-    struct plan *plan;           /* what runs, what waits, what has its result */
-    struct hook_tool_call *seen; /* each call as the hooks see it */
-    bool *is_made;               /* the result is one for PostToolCall */
-    size_t delivered;            /* calls that are through, from the first */
-    enum dispatch_end end;       /* DISPATCH_DONE as long as nothing ended it early */
-    int64_t give_up_ms;          /* then: when to leave tools behind */
+    struct plan *plan;        /* what runs, what waits, what has its result */
+    struct asked_call *asked; /* each call as the hooks see it */
+    size_t delivered;         /* calls that are through, from the first */
+    enum dispatch_end end;    /* DISPATCH_DONE as long as nothing ended it early */
+    int64_t give_up_ms;       /* then: when to leave tools behind */
 };
 
 /* ---- before anything runs ---- */
@@ -31,97 +28,24 @@ static bool run_init(struct run *run)
 {
     run->batch = batch_new(run->count);
     run->plan = calloc(run->count, sizeof(*run->plan));
-    run->seen = calloc(run->count, sizeof(*run->seen));
-    run->is_made = calloc(run->count, sizeof(*run->is_made));
-    return run->batch && run->plan && run->seen && run->is_made;
+    run->asked = calloc(run->count, sizeof(*run->asked));
+    return run->batch && run->plan && run->asked;
 }
 
 static void run_release(struct run *run)
 {
-    for (size_t i = 0; run->seen && i < run->count; i++) {
-        free(run->seen[i].arguments.data);
-        free(run->seen[i].result.data);
-    }
+    for (size_t i = 0; run->asked && i < run->count; i++)
+        asked_release(&run->asked[i]);
     batch_unref(run->batch);
     free(run->plan);
-    free(run->seen);
-    free(run->is_made);
+    free(run->asked);
 }
 
-static void fail_memory(struct tool_result *result)
-{
-    tool_result_fail(result, MORTISE_INTERNAL, "host.internal", "Internal error: out of memory");
-}
-
-static const struct tool *find_tool(const struct dispatch *dispatch, const char *name)
-{
-    const struct tool *tool = tool_resolve(dispatch->registry, name);
-    if (tool && dispatch->offered && !dispatch->offered(dispatch->offered_data, tool))
-        return NULL;
-    return tool;
-}
-
-/* Finds the tool and copies the arguments; what cannot be called gets its result here. */
 static void prepare(struct run *run, size_t i)
 {
-    const struct dispatch *dispatch = run->dispatch;
-    struct dispatch_call *call = &run->calls[i];
-    const struct tool *tool = find_tool(dispatch, call->name);
-    run->plan[i] = (struct plan){.tool = tool, .state = PLAN_SETTLED};
-    if (call->answered)
-        return;
-    call->result = (struct tool_result){0};
-    if (!tool) {
-        tool_result_unknown(&call->result, dispatch->registry, call->name, dispatch->offered,
-                            dispatch->offered_data);
-        return;
-    }
-    if (!call->valid) {
-        tool_result_fail(&call->result, MORTISE_INVALID_INPUT, "tool.arguments",
-                         "Invalid argument: %s", call->invalid_reason);
-        return;
-    }
-    struct text arguments = TEXT_INIT;
-    text_append(&arguments, call->arguments.data, call->arguments.length);
-    run->seen[i] = (struct hook_tool_call){
-        .tool = tool,
-        .call_id = call->id,
-        .turn = dispatch->turn,
-        .index = (unsigned)i,
-        .count = (unsigned)run->count,
-    };
-    run->seen[i].arguments.data = text_take(&arguments, &run->seen[i].arguments.length);
-    if (run->seen[i].arguments.data)
-        run->plan[i].state = PLAN_WAITS;
-    else
-        fail_memory(&call->result);
-}
-
-/* ---- results on tape ---- */
-
-static struct slice arguments_of(const struct run *run, size_t i)
-{
-    return (struct slice){run->seen[i].arguments.data, run->seen[i].arguments.length};
-}
-
-/* The call has the result that its tool, its arguments or the end of the run brought. */
-static void on_tape(const struct run *run, size_t i)
-{
-    const struct call_tape *tape = run->dispatch->tape;
-    if (tape)
-        tape->settled(tape->self, &run->calls[i], arguments_of(run, i), run->is_made[i]);
-}
-
-/* Whether the result is known without the tool: then the call has it. */
-static bool take_known(struct run *run, size_t i)
-{
-    const struct call_tape *tape = run->dispatch->tape;
-    if (!tape || !tape->known ||
-        !tape->known(tape->self, run->dispatch, &run->calls[i], arguments_of(run, i),
-                     &run->calls[i].result, &run->is_made[i]))
-        return false;
-    run->plan[i].state = PLAN_SETTLED;
-    return true;
+    struct asked_call *asked = &run->asked[i];
+    bool waits = asked_prepare(asked, run->dispatch, &run->calls[i], i, run->count);
+    run->plan[i] = (struct plan){.tool = asked->tool, .state = waits ? PLAN_WAITS : PLAN_SETTLED};
 }
 
 /* ---- an early end ---- */
@@ -133,16 +57,6 @@ static void settle(struct run *run, size_t i)
     run->plan[i].state = PLAN_SETTLED;
 }
 
-static void settle_ended(struct run *run, size_t i, const char *what)
-{
-    bool late = run->end == DISPATCH_TIMEOUT;
-    tool_result_fail(&run->calls[i].result, late ? MORTISE_TIMEOUT : MORTISE_ABORTED,
-                     late ? "tool.timeout" : "tool.cancelled", "%s%s",
-                     late ? "timed out" : "cancelled", what);
-    settle(run, i);
-    on_tape(run, i);
-}
-
 /* What has not begun never will; what runs is told, and has its grace (D4, D16). */
 static void stop(struct run *run, enum dispatch_end end)
 {
@@ -152,12 +66,15 @@ static void stop(struct run *run, enum dispatch_end end)
     run->give_up_ms = clock_ms() + run->dispatch->grace_ms;
     for (size_t i = 0; i < run->count; i++) {
         struct call *call = run->batch->slots[i].call;
-        if (run->plan[i].state == PLAN_SETTLED || (!call && take_known(run, i)))
+        if (run->plan[i].state == PLAN_SETTLED)
             continue;
-        if (!call || call_revoke(call))
-            settle_ended(run, i, " before it ran");
-        else
+        if (call && !call_revoke(call)) {
             call_cancelled(call);
+            continue;
+        }
+        if (call || !asked_known(&run->asked[i]))
+            asked_ended(&run->asked[i], end, " before it ran");
+        settle(run, i);
     }
 }
 
@@ -166,11 +83,8 @@ static void leave_behind(struct run *run)
     for (size_t i = 0; i < run->count; i++) {
         if (run->plan[i].state != PLAN_RUNS)
             continue;
-        const struct tool *tool = run->plan[i].tool;
-        log_warning("plugin '%s': tool '%s' did not stop within %d ms and is left behind",
-                    tool->plugin->name, tool->name, run->dispatch->grace_ms);
-        call_abandon(run->batch->slots[i].call);
-        settle_ended(run, i, "; the tool did not stop in time");
+        asked_left_behind(&run->asked[i], run->batch->slots[i].call, run->end);
+        settle(run, i);
     }
 }
 
@@ -193,86 +107,43 @@ static void stop_by_hook(struct run *run, const struct hook_outcome *outcome)
 {
     if (run->end == DISPATCH_DONE)
         *run->outcome = *outcome;
-    stop(run, outcome->failed ? DISPATCH_HOOK_FAILED : DISPATCH_ABORTED);
-}
-
-static void skip(struct run *run, size_t i, const struct hook_outcome *outcome)
-{
-    tool_result_fail(&run->calls[i].result, MORTISE_FORBIDDEN, "tool.skipped",
-                     "Tool call skipped by hook '%s'%s%s", outcome->hook ? outcome->hook->name : "",
-                     outcome->reason[0] ? ": " : "", outcome->reason);
-    run->plan[i].state = PLAN_SETTLED;
-}
-
-/* Moves what the hooks left into the result. */
-static void take_back(struct tool_result *result, struct hook_tool_call *seen)
-{
-    bool was_error = result->category != NULL;
-    size_t length = seen->result.length;
-    result->text =
-        (struct text){.data = seen->result.data, .length = length, .capacity = length + 1};
-    seen->result = (struct bytes){0};
-    result->success = !seen->is_error;
-    if (!seen->attachment_count)
-        tool_result_drop_parts(result); /* they belonged to what a hook took away */
-    if (seen->is_error == was_error)
-        return;
-    result->category = seen->is_error ? category_name(MORTISE_INTERNAL) : NULL;
-    result->retry_after_ms = 0;
-    snprintf(result->component, sizeof(result->component), "%s", seen->is_error ? "hook" : "");
-    snprintf(result->code, sizeof(result->code), "%s", seen->is_error ? "hook.error" : "");
-}
-
-static void respond(struct run *run, size_t i)
-{
-    take_back(&run->calls[i].result, &run->seen[i]);
-    run->is_made[i] = true;
-    run->plan[i].state = PLAN_SETTLED;
+    stop(run, asked_end(outcome));
 }
 
 /* False: the batch is paused. */
 static bool ask_before(struct run *run, size_t i)
 {
-    struct hook_outcome outcome = {0};
-    hooks_pre_tool_call(run->dispatch->hooks, &run->seen[i], &outcome);
-    if (outcome.failed || outcome.verdict == MORTISE_ABORT)
-        stop_by_hook(run, &outcome);
-    else if (outcome.verdict == MORTISE_SKIP)
-        skip(run, i, &outcome);
-    else if (outcome.verdict == MORTISE_RESPOND)
-        respond(run, i);
-    else if (outcome.verdict == MORTISE_PAUSE)
+    struct hook_outcome outcome;
+    asked_before(&run->asked[i], &outcome);
+    switch (outcome.verdict) {
+    case MORTISE_CONTINUE:
+        return true;
+    case MORTISE_SKIP:
+    case MORTISE_RESPOND:
+        run->plan[i].state = PLAN_SETTLED;
+        return true;
+    case MORTISE_PAUSE:
         *run->outcome = outcome;
-    return outcome.failed || outcome.verdict != MORTISE_PAUSE;
+        return false;
+    default:
+        stop_by_hook(run, &outcome);
+        return true;
+    }
 }
 
 static bool ask_all_before(struct run *run)
 {
     for (size_t i = 0; i < run->count && run->end == DISPATCH_DONE; i++)
-        if (run->plan[i].state == PLAN_WAITS && run->dispatch->hooks && !ask_before(run, i))
+        if (run->plan[i].state == PLAN_WAITS && !ask_before(run, i))
             return false;
     return true;
 }
 
 static void ask_after(struct run *run, size_t i)
 {
-    struct tool_result *result = &run->calls[i].result;
-    struct hook_tool_call *seen = &run->seen[i];
-    struct hook_outcome outcome = {0};
-    seen->is_error = !result->success;
-    seen->error_code = result->success ? NULL : result->code;
-    seen->duration_us = result->duration_us;
-    seen->attachments = result->attachments;
-    seen->attachment_count = result->attachment_count;
-    seen->result.data = text_take(&result->text, &seen->result.length);
-    if (!seen->result.data) {
-        fail_memory(result);
-        return;
-    }
-    hooks_post_tool_call(run->dispatch->hooks, seen, &outcome);
-    result->is_json = result->is_json && !seen->is_edited;
-    take_back(result, seen);
-    if (outcome.failed || outcome.verdict != MORTISE_CONTINUE)
+    struct hook_outcome outcome;
+    asked_after(&run->asked[i], &outcome);
+    if (outcome.verdict != MORTISE_CONTINUE)
         stop_by_hook(run, &outcome);
 }
 
@@ -309,8 +180,7 @@ static void deliver(struct run *run)
 {
     while (run->delivered < run->count && run->plan[run->delivered].state == PLAN_SETTLED) {
         size_t i = run->delivered++;
-        if (run->is_made[i] && run->dispatch->hooks)
-            ask_after(run, i);
+        ask_after(run, i);
         dispatch_tell_result(run->dispatch->timeline, &run->calls[i]);
     }
 }
@@ -337,52 +207,23 @@ static void receive(struct run *run, const struct message *message)
         emit_progress(run, message);
         return;
     }
-    call_take_result(run->batch->slots[i].call, &run->calls[i].result);
-    run->is_made[i] = true;
+    asked_take(&run->asked[i], run->batch->slots[i].call);
     settle(run, i);
-    on_tape(run, i);
 }
 
 /* ---- running ---- */
 
-/* False: the call has its result, and the batch ends. */
-static bool may_start(struct run *run, size_t i)
-{
-    const struct dispatch *dispatch = run->dispatch;
-    if (!dispatch->starting ||
-        dispatch->starting(dispatch->starting_data, &run->calls[i], dispatch->error))
-        return true;
-    tool_result_fail(&run->calls[i].result, MORTISE_UNAVAILABLE, "host.not_started", "not run: %s",
-                     dispatch->error->message);
-    run->plan[i].state = PLAN_SETTLED;
-    on_tape(run, i);
-    stop(run, DISPATCH_FAILED);
-    return false;
-}
-
 static void start(struct run *run, size_t i)
 {
-    const struct dispatch *dispatch = run->dispatch;
-    const struct bytes *arguments = &run->seen[i].arguments;
-    if (take_known(run, i) || !may_start(run, i))
-        return;
     struct call_watcher watcher = batch_watcher(run->batch, i);
-    struct call *call = call_new(dispatch->registry, run->plan[i].tool, run->calls[i].id,
-                                 arguments->data, arguments->length, dispatch->context,
-                                 dispatch->cancel, dispatch->deadline_ms, &watcher);
-    if (!call) {
-        fail_memory(&run->calls[i].result);
-        run->plan[i].state = PLAN_SETTLED;
-        on_tape(run, i);
-        return;
-    }
-    call_set_position(call, (unsigned)i, (unsigned)run->count);
-    run->plan[i].state = PLAN_RUNS;
-    if (!batch_submit(run->batch, i, call, dispatch->pool)) {
-        tool_result_fail(&run->calls[i].result, MORTISE_UNAVAILABLE, "host.threads",
-                         "Internal error: there is no thread to run it");
+    enum dispatch_end end = DISPATCH_DONE;
+    struct call *call = asked_start(&run->asked[i], &watcher, &end);
+    run->plan[i].state = call ? PLAN_RUNS : PLAN_SETTLED;
+    if (end != DISPATCH_DONE)
+        stop(run, end);
+    if (call && !batch_submit(run->batch, i, call, run->dispatch->pool)) {
+        asked_unrun(&run->asked[i]);
         settle(run, i);
-        on_tape(run, i);
     }
 }
 
@@ -451,7 +292,7 @@ enum dispatch_end dispatch_run(const struct dispatch *dispatch, struct dispatch_
         for (size_t i = 0; i < count; i++) {
             if (!calls[i].answered)
                 calls[i].result = (struct tool_result){0};
-            fail_memory(&calls[i].result);
+            asked_no_memory(&calls[i].result);
             dispatch_tell_result(dispatch->timeline, &calls[i]);
         }
         run_release(&run);

@@ -38,6 +38,13 @@ static int64_t deadline_of(const struct link_message *message)
     return left < 0 ? -1 : pause_now_ms() + left;
 }
 
+static void set_timer(struct exchange *exchange, int64_t ms)
+{
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000}};
+    timerfd_settime(exchange->timer, 0, &when, NULL);
+}
+
 static void take_event(void *self, const struct sse_event *event);
 
 bool exchange_begin(struct exchange *exchange, const struct server_config *config,
@@ -50,15 +57,16 @@ bool exchange_begin(struct exchange *exchange, const struct server_config *confi
                                   .timer = -1,
                                   .retry_after_ms = -1};
     sse_begin(&exchange->sse, take_event, exchange, config->limits.message_bytes);
-    if (message->is_request &&
-        mortise_json_value(message->json, "id", &exchange->id) == MORTISE_OK)
+    if (message->is_request && mortise_json_value(message->json, "id", &exchange->id) == MORTISE_OK)
         exchange->id_length = mortise_json_length(exchange->id);
     exchange->stop = epoll_create1(EPOLL_CLOEXEC);
     if (exchange->stop >= 0)
         exchange->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (exchange->timer >= 0 && watch(exchange, exchange->timer) &&
-        watch(exchange, message->stop_fd) && watch(exchange, cancel_fd_of(message)))
+        watch(exchange, message->stop_fd) && watch(exchange, cancel_fd_of(message))) {
+        set_timer(exchange, message->idle_ms);
         return true;
+    }
     exchange_end(exchange);
     return false;
 }
@@ -88,14 +96,14 @@ bool exchange_wait(struct exchange *exchange, int64_t ms)
     for (int64_t left = ms; left > 0; left = until - pause_now_ms())
         if (poll(&stop, 1, (int)left) > 0)
             return false;
-    return !exchange_is_stopped(exchange);
+    mortise_call *call = exchange->message->call;
+    return poll(&stop, 1, 0) == 0 && !(call && call->ops->cancelled(call));
 }
 
-bool exchange_is_stopped(const struct exchange *exchange)
+bool exchange_is_late(const struct exchange *exchange)
 {
-    struct pollfd stop = {.fd = exchange->stop, .events = POLLIN};
-    mortise_call *call = exchange->message->call;
-    return poll(&stop, 1, 0) > 0 || (call && call->ops->cancelled(call));
+    struct pollfd timer = {.fd = exchange->timer, .events = POLLIN};
+    return !exchange->has_answer && (exchange_left_ms(exchange) == 0 || poll(&timer, 1, 0) > 0);
 }
 
 /* ---- messages ---- */
@@ -103,10 +111,8 @@ bool exchange_is_stopped(const struct exchange *exchange)
 /* From now on nothing more is waited for. */
 static void set_answered(struct exchange *exchange)
 {
-    const int64_t linger_ns = INT64_C(1000000) * LINGER_MS;
-    struct itimerspec soon = {.it_value.tv_nsec = exchange->is_resumed ? 1 : linger_ns};
     exchange->has_answer = true;
-    timerfd_settime(exchange->timer, 0, &soon, NULL);
+    set_timer(exchange, exchange->is_resumed ? 1 : LINGER_MS);
 }
 
 static bool is_ours(const struct exchange *exchange, const char *json)
@@ -141,6 +147,13 @@ static bool tell_error(struct exchange *exchange, const char *json)
     return true;
 }
 
+static bool is_progress(const char *json)
+{
+    char method[32];
+    return mortise_json_string(json, "method", method, sizeof(method)) == MORTISE_OK &&
+           strcmp(method, "notifications/progress") == 0;
+}
+
 /* `json` is an object with a NUL behind it. */
 static void tell_message(struct exchange *exchange, const char *json, size_t length)
 {
@@ -148,6 +161,8 @@ static void tell_message(struct exchange *exchange, const char *json, size_t len
         return;
     if (is_ours(exchange, json))
         set_answered(exchange);
+    else if (!exchange->has_answer && is_progress(json))
+        set_timer(exchange, exchange->message->idle_ms);
     exchange->listener->message(exchange->listener->self, json, length);
 }
 
@@ -201,7 +216,7 @@ bool exchange_tell_body(struct exchange *exchange)
         return false;
     const char *at = body->text + strspn(body->text, " \t\r\n");
     if (*at != '[' && mortise_json_value(at, "jsonrpc", &item) != MORTISE_OK &&
-        mortise_json_object(at, "error", &item) != MORTISE_OK)
+        mortise_json_object(at, "error", &item) != MORTISE_OK && !is_ours(exchange, at))
         return false;
     return tell_text(exchange, at, body->length - (size_t)(at - body->text));
 }
@@ -314,7 +329,7 @@ static mortise_status conclude(struct exchange *exchange, mortise_status status,
         copy(exchange->reason, sizeof(exchange->reason), "there is no memory for its answer");
     else if (status == MORTISE_OK || exchange->has_answer)
         return MORTISE_OK;
-    else if (status == MORTISE_CANCELLED)
+    else if (status == MORTISE_CANCELLED || exchange_is_late(exchange))
         return MORTISE_CANCELLED;
     else
         copy(exchange->reason, sizeof(exchange->reason), problem ? problem : "it did not answer");
@@ -336,7 +351,9 @@ mortise_status exchange_run(struct exchange *exchange, const char *method, const
                                           .header_count = head->count,
                                           .body = is_post ? message->json : NULL,
                                           .body_length = is_post ? message->length : 0,
-                                          .timeout_ms = left < 0 ? -1 : left > 0 ? left : 1,
+                                          .timeout_ms = left < 0   ? -1
+                                                        : left > 0 ? left
+                                                                   : 1,
                                           .max_bytes = SIZE_MAX,
                                           .received = on_bytes,
                                           .received_data = exchange,

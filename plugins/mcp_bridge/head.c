@@ -337,8 +337,8 @@ static bool check_place(struct check *check, struct place place)
         enum holds holds = held_by(keyword);
         bool is_good = true;
         if (holds == PROPERTIES || holds == NAMED)
-            is_good = check_named(check, value, place.is_reached && holds == PROPERTIES,
-                                  place.depth + 1);
+            is_good =
+                check_named(check, value, place.is_reached && holds == PROPERTIES, place.depth + 1);
         else if (holds == ONE_OR_LIST)
             is_good = check_held(check, value, &place);
         if (!is_good)
@@ -352,8 +352,8 @@ bool head_check_schema(const char *schema, char *problem, size_t size)
     struct check check = {.problem = problem, .size = size};
     if (!may_be_marked(schema))
         return true;
-    bool is_good = check_place(
-        &check, (struct place){.schema = schema, .property = "", .is_reached = true});
+    bool is_good =
+        check_place(&check, (struct place){.schema = schema, .property = "", .is_reached = true});
     buffer_release(&check.names);
     return is_good;
 }

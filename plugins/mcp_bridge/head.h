@@ -16,7 +16,10 @@ struct head {
     size_t count;
     mortise_http_header *headers; /* once head_finish() was called */
 };
-#define HEAD_INIT {.count = 0}
+#define HEAD_INIT                                                                                  \
+    {                                                                                              \
+        .count = 0                                                                                 \
+    }
 
 /* One line of it; the value is one that a line can have. */
 void head_add(struct head *head, const char *name, const char *value);
@@ -26,8 +29,8 @@ void head_add_message(struct head *head, const struct link_message *message);
 bool head_finish(struct head *head);
 void head_release(struct head *head);
 
-/* Whether the marks of a tool's input schema can be used.  If not, a tool over HTTP is left out, for
- * the reason in `problem`. */
+/* Whether the marks of a tool's input schema can be used.  If not, a tool over HTTP is left out,
+ * for the reason in `problem`. */
 bool head_check_schema(const char *schema, char *problem, size_t size);
 
 /* The value of a line that is the host's own, and no configuration's: "Content-Type", "Mcp-…". */

@@ -28,8 +28,10 @@ static bool answer_requests(const char *requests, struct buffer *params, char *p
         else
             snprintf(method, sizeof(method), "an unknown request");
         if (!answer || strlen(key) == sizeof(key) - 1) {
-            snprintf(problem, size, "it wants an answer to %s before it goes on, and nobody here "
-                     "can give one", method);
+            snprintf(problem, size,
+                     "it wants an answer to %s before it goes on, and nobody here "
+                     "can give one",
+                     method);
             return false;
         }
         buffer_puts(params, comma);

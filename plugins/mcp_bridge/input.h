@@ -1,5 +1,6 @@
 /*
- * input - a call whose server wants more before it answers ("input_required"): what is said to that.
+ * input - a call whose server wants more before it answers ("input_required"): what is said to
+ * that.
  *
  * Nobody is asked on the way: a question to the user is answered as one that was put aside, a
  * question for folders with none.  What only a model could answer cannot be, and the call fails.

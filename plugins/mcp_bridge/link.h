@@ -49,6 +49,7 @@ struct link_message {
     const mortise_host *host; /* where services come from; lives until send() returns */
     int stop_fd;           /* readable: give up; -1: never */
     int64_t timeout_ms;    /* for all of it; -1: none (subscriptions/listen) */
+    int64_t idle_ms;       /* on HTTP, since it began or since its last progress; 0: any time */
 };
 
 struct link;
@@ -62,6 +63,7 @@ struct link_face {
      *                      without JSON-RPC in it): what answers may be of the other era
      *   MORTISE_NOT_FOUND    the session on the server is over: initialize anew
      *   MORTISE_DENIED       it wants authentication, or forbids
+     *   MORTISE_CONFLICT     its time was over
      *   MORTISE_FAILED       anything else */
     mortise_status (*send)(struct link *link, const struct link_message *message, char *problem,
                          size_t size);

@@ -151,10 +151,14 @@ static mortise_status fail_request(const struct sending *sending)
     return MORTISE_FAILED;
 }
 
-static mortise_status cancelled(const struct sending *sending)
+static mortise_status stopped(const struct sending *sending)
 {
-    tell(sending, "it was cancelled");
-    return MORTISE_CANCELLED;
+    bool is_late = exchange_is_late(&sending->exchange);
+    if (is_late)
+        tell(sending, "'%s' did not answer in time", sending->link->host);
+    else
+        tell(sending, "the request to '%s' was cancelled", sending->link->host);
+    return is_late ? MORTISE_CONFLICT : MORTISE_CANCELLED;
 }
 
 /* ---- answers that are none ---- */
@@ -219,7 +223,7 @@ static mortise_status be_patient(struct sending *sending, unsigned *attempt, int
              exchange->status, *excerpt ? ": " : "", excerpt, when);
         return MORTISE_FAILED;
     }
-    return exchange_wait(exchange, wait_ms) ? MORTISE_OK : cancelled(sending);
+    return exchange_wait(exchange, wait_ms) ? MORTISE_OK : stopped(sending);
 }
 
 /* It is not known there any more.  Some say 400 where the protocol has 404. */
@@ -264,15 +268,15 @@ static mortise_status read_on(struct sending *sending, bool is_first)
         int64_t left_ms = exchange_left_ms(exchange);
         if (left_ms >= 0 && wait_ms >= left_ms) {
             tell(sending, "'%s' did not answer in time", sending->link->host);
-            return MORTISE_FAILED;
+            return MORTISE_CONFLICT;
         }
         if (!is_first && !exchange_wait(exchange, wait_ms))
-            return cancelled(sending);
+            return stopped(sending);
         is_first = false;
         int64_t began_ms = pause_now_ms();
         mortise_status status = run(sending, "GET", exchange->sse.id);
         if (status == MORTISE_CANCELLED)
-            return cancelled(sending);
+            return stopped(sending);
         if (exchange->is_too_large || exchange->has_no_memory || status == MORTISE_NO_MEMORY)
             return fail_request(sending);
         bool is_busy = exchange->status == 429 || exchange->status >= 500;
@@ -326,8 +330,8 @@ static mortise_status take_answer(struct sending *sending)
     uint32_t status = exchange->status;
     if (status >= 200 && status < 300)
         return take_success(sending);
-    if (status != 401 && status != 403 && !is_of_session(sending) &&
-        exchange_tell_body(exchange) && exchange->has_answer)
+    if (status != 401 && status != 403 && !is_of_session(sending) && exchange_tell_body(exchange) &&
+        exchange->has_answer)
         return MORTISE_OK;
     return give_up(sending);
 }
@@ -340,9 +344,9 @@ static mortise_status post(struct sending *sending)
     for (;;) {
         mortise_status status = run(sending, "POST", NULL);
         if (status == MORTISE_CANCELLED)
-            return cancelled(sending);
+            return stopped(sending);
         bool is_torn = status != MORTISE_OK && exchange->is_stream && !exchange->is_too_large &&
-                       !exchange->has_no_memory && exchange_left_ms(exchange) != 0;
+                       !exchange->has_no_memory;
         if (is_torn && sending->message->is_request)
             return end_stream(sending);
         if (status != MORTISE_OK)
@@ -492,8 +496,7 @@ static void note_reserved(const struct link_http *link)
 struct link *link_http_open(const struct server_config *config,
                             const struct link_listener *listener, char *problem, size_t size)
 {
-    static const struct link_face face = {
-        .waits = true, .send = send_message, .close = close_link};
+    static const struct link_face face = {.waits = true, .send = send_message, .close = close_link};
     struct link_http *link = calloc(1, sizeof(*link));
     if (!link) {
         snprintf(problem, size, "there is no memory for a connection");

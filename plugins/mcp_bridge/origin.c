@@ -102,7 +102,8 @@ bool origin_resolve(const char *base, const char *location, char *out, size_t si
 {
     struct origin origin = read_origin(base);
     size_t kept = (size_t)(origin.end - base); /* of the base, in front */
-    size_t scheme = strspn(location, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
+    size_t scheme =
+        strspn(location, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
     const char *slash = NULL;
     if (!*location || !origin.scheme)
         return false;

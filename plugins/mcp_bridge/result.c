@@ -13,7 +13,7 @@
 #include "buffer.h"
 
 enum {
-    TYPE_BYTES = 128,  /* of a media type */
+    TYPE_BYTES = 128, /* of a media type */
     NAME_BYTES = 256,
     URI_BYTES = 8193,  /* the longest that the host takes, and its NUL */
     ERROR_BYTES = 8192 /* of the message of an error, and of its data */
@@ -24,7 +24,7 @@ struct mapping {
     mortise_call *call;
     const struct result_source *source;
     struct buffer text;
-    bool is_error;      /* attachments do not go with one */
+    bool is_error; /* attachments do not go with one */
     bool has_attached;
     bool has_no_memory;
 };
@@ -215,9 +215,8 @@ static bool has_parts(const char *structured)
 static mortise_status succeed(struct mapping *mapping, const char *structured)
 {
     struct buffer *text = &mapping->text;
-    bool is_structured = structured &&
-                         (mapping->source->has_output_schema ||
-                          (!text->length && !mapping->has_attached));
+    bool is_structured = structured && (mapping->source->has_output_schema ||
+                                        (!text->length && !mapping->has_attached));
     if (is_structured)
         return reply(mapping, has_parts(structured) ? MORTISE_TEXT_RESULT : MORTISE_JSON_RESULT,
                      structured, mortise_json_length(structured));
@@ -252,8 +251,7 @@ static bool is_complete(const char *result)
 {
     char type[32];
     const char *said = member(result, "resultType");
-    return !said ||
-           strcmp(string(said, NULL, type, sizeof(type)), "complete") == 0;
+    return !said || strcmp(string(said, NULL, type, sizeof(type)), "complete") == 0;
 }
 
 static mortise_status refuse(mortise_call *call, const struct result_source *source,

@@ -37,7 +37,8 @@ static bool too_large(struct sse *sse)
 
 static bool add_data(struct sse *sse, const char *value, size_t length)
 {
-    if (length >= sse->max_bytes || sse->data.length >= sse->max_bytes - length)
+    size_t used = sse->data.length + (sse->has_data ? 1 : 0);
+    if (length > sse->max_bytes || used > sse->max_bytes - length)
         return too_large(sse);
     if (sse->has_data)
         buffer_put(&sse->data, "\n", 1);
@@ -122,9 +123,8 @@ static void dispatch(struct sse *sse)
     if (sse->has_id)
         memcpy(sse->id, sse->next_id, sizeof(sse->id));
     if (sse->has_fields)
-        sse->take(sse->self, &(struct sse_event){.name = sse->name,
-                                                 .data = length ? data : "",
-                                                 .length = length});
+        sse->take(sse->self, &(struct sse_event){
+                                 .name = sse->name, .data = length ? data : "", .length = length});
     buffer_clear(&sse->data);
     sse->name[0] = '\0';
     sse->has_id = sse->has_fields = sse->has_data = false;

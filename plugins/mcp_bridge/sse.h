@@ -29,9 +29,9 @@ struct sse {
     sse_take *take;
     void *self;
     size_t max_bytes;
-    int64_t retry_ms;       /* how long to wait before coming back; -1: it did not say */
-    char id[SSE_ID_BYTES];  /* of the last event that was complete and had one, or "" */
-    bool is_too_large;      /* why the reading ended; else there was no memory */
+    int64_t retry_ms;      /* how long to wait before coming back; -1: it did not say */
+    char id[SSE_ID_BYTES]; /* of the last event that was complete and had one, or "" */
+    bool is_too_large;     /* why the reading ended; else there was no memory */
 
     /* its own */
     struct buffer line, data;

@@ -421,6 +421,18 @@ static inline mortise_status mortise_config_strings(const mortise_host *host, co
     return mortise_json_strings(mortise_config(host), key, out);
 }
 
+/* What tool_definition() would return is another plugin by now, such as one with a tool more: the
+ * host loads it anew between two requests to the model, so that open() and .add run once more while
+ * calls of this one may go on.  Since 1.2; MORTISE_UNSUPPORTED: the host is older, and the plugin
+ * stays as it is.  [thread-safe] */
+static inline mortise_status mortise_changed(const mortise_host *host)
+{
+    if (!MORTISE_HAS(host, mortise_host, changed) || !host->changed)
+        return MORTISE_UNSUPPORTED;
+    host->changed(host);
+    return MORTISE_OK;
+}
+
 /* ---- in a call: everything else.  All [thread-safe] until the call is finished ------------- */
 
 /* Whether this host has the function `member` in the table `ops` of type `type`. */

@@ -3,6 +3,7 @@
 
 #include "failing.h"
 #include "tool/arguments.h"
+#include "tool/single.h"
 
 struct args {
     const char *text;
@@ -140,12 +141,44 @@ static void test_batches(void **state)
     scene_release(&scene);
 }
 
+/* The same of a single call, with its tool. */
+static void test_singles(void **state)
+{
+    (void)state;
+    static const mortise_hooks *const hooks[] = {&watching, NULL};
+    static const char *const arguments[] = {"{\"a\":1}", "{\"b\":1}"};
+    struct scene scene;
+    scene_init(&scene, tools, hooks);
+    scene.hooks.timeline = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        bool failed = true;
+        for (int n = 0; failed && n < 2000; n++) {
+            struct dispatch_call call = {.id = "c1",
+                                         .name = "raw",
+                                         .arguments = {arguments[i], strlen(arguments[i])},
+                                         .valid = true};
+            struct single single;
+            fail_after(n);
+            single_prepare(&single, &scene.dispatch, &call, NULL, &scene.outcome);
+            single_run(&single);
+            enum dispatch_end end = single_finish(&single);
+            failed = fail_never();
+            assert_true(end == DISPATCH_DONE || end == DISPATCH_HOOK_FAILED);
+            assert_int_equal(call.result.success, !call.result.category);
+            tool_result_release(&call.result);
+        }
+        assert_false(failed);
+    }
+    scene_release(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_call),
         cmocka_unit_test(test_repairs),
         cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_singles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ mortise_test(unit_tool_parts
 target_include_directories(unit_tool_parts PRIVATE ${CMAKE_CURRENT_LIST_DIR}/../base)
 target_link_options(unit_tool_parts PRIVATE
   -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
-foreach(subject context dispatch flood hooks ends batches)
+foreach(subject context dispatch flood hooks ends batches single)
   mortise_test(unit_tool_${subject} SOURCES tool/test_${subject}.c tool/fake.c tool/scene.c
                LINKS host_tool)
 endforeach()
