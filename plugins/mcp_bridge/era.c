@@ -64,7 +64,7 @@ static void set_version(struct session *session, bool is_modern, const char *ver
 
 /* ---- modern ---- */
 
-enum probed { IS_MODERN, IS_LEGACY, IS_GONE, ASK_AGAIN, IS_NEITHER };
+enum probed { IS_MODERN, IS_LEGACY, IS_SILENT, IS_GONE, ASK_AGAIN, IS_NEITHER };
 
 static enum probed judge_error(const struct session *session, const char *error, char *problem,
                                size_t size)
@@ -117,7 +117,7 @@ static enum probed probe(struct session *session, bool is_only, char *problem, s
     else if (reply.is_lost)
         probed = IS_GONE;
     else if (reply.is_late && !is_http)
-        probed = IS_LEGACY;
+        probed = IS_SILENT;
     else if (reply.status == MORTISE_UNSUPPORTED)
         probed = IS_LEGACY;
     reply_release(&reply);
@@ -144,7 +144,9 @@ static bool judge_initialized(struct session *session, const char *result, char 
     return true;
 }
 
-static bool initialize(struct session *session, bool *is_lost, char *problem, size_t size)
+enum initialized { IS_INITIALIZED, IS_REFUSED, IS_LOST, IS_NOT_INITIALIZED };
+
+static enum initialized initialize(struct session *session, char *problem, size_t size)
 {
     const struct limits *limits = &session->config->limits;
     struct reply reply;
@@ -156,36 +158,56 @@ static bool initialize(struct session *session, bool *is_lost, char *problem, si
                               .is_never_cancelled = true,
                               .timeout_ms = limits->connect_ms, .max_ms = limits->connect_ms},
                 &reply);
-    bool is_good = reply.result && judge_initialized(session, reply.result, problem, size);
-    *is_lost = reply.is_lost;
+    enum initialized initialized = reply.is_lost ? IS_LOST : IS_NOT_INITIALIZED;
+    if (reply.result && judge_initialized(session, reply.result, problem, size))
+        initialized = IS_INITIALIZED;
+    else if (reply.error)
+        initialized = IS_REFUSED;
     if (reply.error)
         rpc_describe_error(reply.error, problem, size);
     else if (!reply.result)
         snprintf(problem, size, "%s", reply.problem);
     reply_release(&reply);
-    return is_good;
+    return initialized;
 }
 
 /* ---- both ---- */
 
+static enum opened begin_legacy(struct session *session, enum probed probed,
+                                enum era_choice *era, char *problem, size_t size)
+{
+    enum initialized initialized = initialize(session, problem, size);
+    *era = ERA_LEGACY;
+    if (initialized == IS_INITIALIZED)
+        return OPENED;
+    if (initialized == IS_LOST && probed != IS_NEITHER)
+        return OPEN_ANEW; /* the probe may have been too much for it */
+    /* It was slow to start, and now that it answers it wants nothing of the legacy era. */
+    if (initialized == IS_REFUSED && probed == IS_SILENT &&
+        probe(session, false, problem, size) == IS_MODERN) {
+        *era = ERA_MODERN;
+        return OPENED;
+    }
+    return OPEN_FAILED;
+}
+
 enum opened era_open(struct session *session, enum era_choice *era, char *problem, size_t size)
 {
-    bool is_only = session->config->era == ERA_MODERN, was_probed = *era != ERA_LEGACY, is_lost;
-    if (was_probed) {
-        enum probed probed = probe(session, is_only, problem, size);
-        if (probed == ASK_AGAIN)
-            probed = probe(session, is_only, problem, size);
-        if (probed == IS_MODERN) {
-            *era = ERA_MODERN;
-            return OPENED;
-        }
-        if (probed == IS_NEITHER || probed == ASK_AGAIN || is_only)
-            return OPEN_FAILED;
-        *era = ERA_LEGACY;
-        if (probed == IS_GONE)
-            return OPEN_ANEW;
-    }
-    if (initialize(session, &is_lost, problem, size))
+    bool is_only = session->config->era == ERA_MODERN;
+    enum probed probed = IS_NEITHER;
+    if (*era == ERA_LEGACY)
+        return begin_legacy(session, probed, era, problem, size);
+    probed = probe(session, is_only, problem, size);
+    if (probed == ASK_AGAIN)
+        probed = probe(session, is_only, problem, size);
+    if (probed == IS_MODERN) {
+        *era = ERA_MODERN;
         return OPENED;
-    return was_probed && is_lost ? OPEN_ANEW : OPEN_FAILED;
+    }
+    if (probed == IS_NEITHER || probed == ASK_AGAIN || is_only)
+        return OPEN_FAILED;
+    if (probed != IS_GONE)
+        return begin_legacy(session, probed, era, problem, size);
+    *era = ERA_LEGACY;
+    return OPEN_ANEW;
 }

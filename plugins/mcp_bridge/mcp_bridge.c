@@ -77,8 +77,8 @@ static void bridge_close(void *state)
     sessions_give(bridge->sessions, bridge->session_count, bridge->host);
     free(bridge->sessions);
     free(bridge->first_names);
-    config_release(&bridge->servers);
     names_release(&bridge->names);
+    config_release(&bridge->servers);
     free(bridge);
 }
 
@@ -155,7 +155,7 @@ static void describe(const struct bridge *bridge, size_t index, struct buffer *o
     buffer_puts(out, ",\"tools\":[");
     for (size_t i = bridge->first_names[index]; i < bridge->first_names[index + 1]; i++)
         buffer_printf(out, "%s\"%s\"", i > bridge->first_names[index] ? "," : "",
-                      bridge->names.items[i]);
+                      bridge->names.items[i].name);
     buffer_puts(out, "]}");
 }
 

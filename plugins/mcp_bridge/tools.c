@@ -86,33 +86,49 @@ static mortise_status run(mortise_call *call, const char *json, void *data)
 
 /* ---- names ---- */
 
-static bool is_taken(const struct names *names, const char *name)
+static const struct given_name *find(const struct names *names, const char *name)
 {
     for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0)
-            return true;
-    return false;
+        if (strcmp(names->items[i].name, name) == 0)
+            return &names->items[i];
+    return NULL;
 }
 
-/* What it will be called; false: it is there twice, or there is no memory. */
-static bool take_name(struct names *names, const char *server, const char *tool,
-                      char out[NAME_SIZE])
+static bool is_of(const struct given_name *given, const struct server_config *server,
+                  const char *tool)
 {
-    name_make(out, server, tool);
-    if (is_taken(names, out))
-        name_make_other(out, server, tool);
-    if (is_taken(names, out))
-        return false;
-    char(*items)[NAME_SIZE] = realloc(names->items, (names->count + 1) * sizeof(*items));
+    return given && given->server == server && strcmp(given->tool, tool) == 0;
+}
+
+/* What it will be called; NULL: it is there twice, or there is no memory. */
+static const char *take_name(struct names *names, const struct server_config *server,
+                             const char *tool)
+{
+    char name[NAME_SIZE];
+    name_make(name, server->name, tool);
+    const struct given_name *other = find(names, name);
+    if (is_of(other, server, tool))
+        return NULL;
+    if (other)
+        name_make_other(name, server->name, tool);
+    if (other && find(names, name))
+        return NULL;
+    struct given_name *items = realloc(names->items, (names->count + 1) * sizeof(*items));
     if (!items)
-        return false;
+        return NULL;
     names->items = items;
-    memcpy(items[names->count++], out, NAME_SIZE);
-    return true;
+    struct given_name *given = &items[names->count];
+    memcpy(given->name, name, sizeof(name));
+    given->server = server;
+    given->tool = strdup(tool);
+    names->count += given->tool != NULL;
+    return given->tool ? given->name : NULL;
 }
 
 void names_release(struct names *names)
 {
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i].tool);
     free(names->items);
     *names = (struct names){0};
 }
@@ -161,9 +177,10 @@ void tools_add(mortise_tool_list *list, struct names *names, struct session *ses
     while (listing && mortise_json_next(listing->tools, &item) == MORTISE_OK) {
         struct tool_facts facts;
         struct bridged *tool = NULL;
-        char name[NAME_SIZE], problem[512] = "";
+        const char *name = NULL;
+        char problem[512] = "";
         bool is_good = tool_read(&facts, item, config, problem, sizeof(problem));
-        if (is_good && !take_name(names, config->name, facts.name, name)) {
+        if (is_good && !(name = take_name(names, config, facts.name))) {
             snprintf(problem, sizeof(problem), "it is there twice");
             is_good = false;
         }

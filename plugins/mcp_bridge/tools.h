@@ -8,9 +8,13 @@
 #include "name.h"
 #include "session.h"
 
-/* The names that are given to tools already. */
+/* The names that are given to tools already, and whose they are. */
 struct names {
-    char (*items)[NAME_SIZE];
+    struct given_name {
+        char name[NAME_SIZE];
+        const struct server_config *server;
+        char *tool;
+    } *items;
     size_t count;
 };
 

@@ -8,7 +8,6 @@ Every line that comes in is kept in the file of `log=PATH`.  Era: `modern`, `bot
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -20,9 +19,9 @@ for argument in sys.argv[1:]:
     word, _, value = argument.partition("=")
     words[word] = value
 
+sys.setrecursionlimit(10000)
 lock = threading.Lock()
 cancelled = {}
-started = time.monotonic()
 
 
 def write(text):
@@ -95,6 +94,7 @@ TOOLS = [
     {"name": "oversize", "inputSchema": ANY},
     {"name": "fail", "inputSchema": ANY},
     {"name": "read.me/now", "inputSchema": ANY},
+    {"name": "pause", "inputSchema": ANY},
 ]
 
 
@@ -189,7 +189,12 @@ def call(message):
         answer(message, text(str(os.getpid())))
     elif name == "fail":
         answer(message, text("it went wrong", isError=True))
-    elif name in ("fresh", "read.me/now"):
+    elif name == "pause":
+        time.sleep(0.5)
+        answer(message, text("paused"))
+    elif name == "fresh":
+        answer(message, text("as fresh as can be"))
+    elif name == "read.me/now":
         answer(message, text(name))
     elif name in ("die", "slow", "progress", "ask", "wrong_ids", "oversize"):
         globals()[name](message)
@@ -287,12 +292,12 @@ def main():
     if "exit" in words:
         sys.stderr.write("cannot open the database\n")
         sys.exit(int(words["exit"]))
-    if "child" in words:  # a grandchild in the same group that has the pipes
-        child = subprocess.Popen(["sleep", "60"])
-        with open(words["child"], "w", encoding="utf-8") as out:
-            out.write(str(child.pid))
+    if "child" in words:  # starts a grandchild in the same group that has the pipes
+        os.posix_spawnp("sleep", ["sleep", "61.25"], os.environ)
     if "deaf" in words:  # ignores the end of its input, and SIGTERM
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if "late" in words:  # it takes its time to begin
+        time.sleep(float(words["late"]))
     if "flood" in words:  # writes as much as it can before it reads
         for number in range(int(words["flood"])):
             send({"id": f"f{number}", "method": "ping", "pad": "y" * 1000})
