@@ -8,7 +8,9 @@
 
 #include <mortise/json.h>
 
+#include "buffer.h"
 #include "head.h"
+#include "schema_repair.h"
 
 enum { SCHEMA_MAX = 1 << 20, DESCRIPTION_MAX = 32 << 10, NAME_MAX_BYTES = 1024 };
 
@@ -28,8 +30,19 @@ static bool is_listed(const char *name, char *const *list)
 
 /* ---- schemas ---- */
 
-/* To the byte as it came, but that a missing "type" at the root is written: every host wants it, and
- * nothing else can be meant. */
+/* Behind the opening brace. */
+static void put_type(struct buffer *schema)
+{
+    struct buffer text = BUFFER_INIT;
+    bool is_empty = schema->text[1 + strspn(schema->text + 1, " \t\r\n")] == '}';
+    buffer_printf(&text, "{\"type\":\"object\"%s", is_empty ? "" : ",");
+    buffer_put(&text, schema->text + 1, schema->length - 1);
+    buffer_release(schema);
+    *schema = text;
+}
+
+/* To the byte as it came, unless it has to be repaired; and a missing "type" at the root is written:
+ * every host wants it, and nothing else can be meant. */
 static bool read_schema(const char *json, char **out, char *problem, size_t size)
 {
     const char *schema = NULL, *type;
@@ -42,13 +55,11 @@ static bool read_schema(const char *json, char **out, char *problem, size_t size
         return bad(problem, size, "its input schema is larger than 1 MiB");
     if (!schema) {
         buffer_puts(&text, "{\"type\":\"object\"}");
-    } else if (mortise_json_value(schema, "type", &type) != MORTISE_OK) {
-        bool is_empty = schema[1 + strspn(schema + 1, " \t\r\n")] == '}';
-        buffer_printf(&text, "{\"type\":\"object\"%s", is_empty ? "" : ",");
-        buffer_put(&text, schema + 1, length - 1);
     } else {
-        buffer_put(&text, schema, length);
+        schema_repair(schema, &text);
     }
+    if (!text.failed && mortise_json_value(text.text, "type", &type) != MORTISE_OK)
+        put_type(&text);
     *out = buffer_take(&text);
     return *out || bad(problem, size, "out of memory");
 }
@@ -64,7 +75,9 @@ static bool read_output_schema(const char *json, char **out, char *problem, size
     mortise_json_string(schema, "type", type, sizeof(type));
     if (strcmp(type, "object") != 0 || length > SCHEMA_MAX)
         return true;
-    *out = strndup(schema, length);
+    struct buffer text = BUFFER_INIT;
+    schema_repair(schema, &text);
+    *out = buffer_take(&text);
     return *out || bad(problem, size, "out of memory");
 }
 

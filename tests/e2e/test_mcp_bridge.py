@@ -350,6 +350,21 @@ class Tools(Case):
                              found["one"]["tools"])
         self.assertIn("'circle': its list of tools goes round in a circle", done.err)
 
+    def test_what_generators_write_wrongly_is_repaired(self):  # C9; FAULTS 124
+        number = {"type": "number", "minimum": 0, "exclusiveMinimum": True}
+        path = self.file("tools.json", json.dumps([
+            {"name": "odd", "inputSchema": {"type": "object", "required": None,
+                                            "properties": {"n": number}}}]))
+        self.servers(s=self.server(f"tools={path}"))
+        with e2e.Server(e2e.openai_reply("ok")) as server:
+            done = self.bridged("-m", "openai/m", "--api", "chat", "--base-url", server.url, "go",
+                                env={"OPENAI_API_KEY": "k"})
+            self.check(done, 0)
+        [tool] = [tool for tool in server.bodies[0]["tools"]
+                  if tool["function"]["name"] == "s__odd"]
+        self.assertEqual(tool["function"]["parameters"], {
+            "type": "object", "properties": {"n": {"type": "number", "exclusiveMinimum": 0}}})
+
     def test_a_bad_tool_is_left_out_alone(self):  # C8, C9, C10
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
