@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <mortise/tool.h>
+
 #include "cache.h"
 #include "pause.h"
 
@@ -154,9 +156,8 @@ static void put_listing(struct session *session, struct listing *listing)
     session->listing = listing;
     for (struct owner *owner = session->owners; owner; owner = owner->next) {
         bool has_changed = owner->has_shown && (!owner->shown || is_other(owner->shown, listing));
-        if (has_changed && !owner->is_leaving && MORTISE_HAS(owner->host, mortise_host, changed) &&
-            owner->host->changed)
-            owner->host->changed(owner->host);
+        if (has_changed && !owner->is_leaving)
+            mortise_changed(owner->host);
     }
     pthread_cond_broadcast(&session->news);
     pthread_mutex_unlock(&session->lock);

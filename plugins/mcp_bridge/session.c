@@ -405,6 +405,7 @@ static mortise_status send_ask(const struct sending *sending, const struct ask *
         .host = sending->host,
         .stop_fd = ask->call ? -1 : sending->stop,
         .timeout_ms = ask->max_ms,
+        .idle_ms = ask->timeout_ms,
     };
     mortise_status status = MORTISE_NO_MEMORY;
     if (!text.failed)
@@ -419,7 +420,6 @@ void session_ask(struct session *session, const struct ask *ask, struct reply *r
     struct pending pending = {.call = ask->call};
     *reply = (struct reply){.status = MORTISE_OK};
     init_news(&pending.news);
-    int64_t began_ms = pause_now_ms();
 
     pthread_mutex_lock(&session->lock);
     struct owner *owner = ask->host ? NULL : session_use_host_locked(session);
@@ -442,8 +442,7 @@ void session_ask(struct session *session, const struct ask *ask, struct reply *r
         if (reply->status == MORTISE_OK && !waits)
             wait_locked(session, ask, &pending, reply);
         remove_pending_locked(session, &pending);
-        reply->is_late = reply->is_late || (reply->status == MORTISE_FAILED && waits &&
-                                            pause_now_ms() - began_ms >= ask->max_ms);
+        reply->is_late = reply->is_late || reply->status == MORTISE_CONFLICT;
         settle_locked(session, &pending, reply);
     } else {
         reply->status = MORTISE_FAILED;

@@ -27,16 +27,17 @@ struct session;
 struct session *session_take(struct server_config *config, const mortise_host *host);
 /* Has the keeper start the server, unless it runs already. */
 void session_start(struct session *session);
-/* Waits until the first attempt to start it has ended, or its tools are known; at most `ms`. */
-void session_wait(struct session *session, int64_t ms);
+/* Waits until it runs, or an attempt to start it has failed; at most as long as it may take. */
+void session_wait(struct session *session);
 /* Gives back what was taken for `host`; servers that nobody has any more are ended, all at the same
  * time. */
 void sessions_give(struct session **sessions, size_t count, const mortise_host *host);
 
 /* ---- what is known -------------------------------------------------------------------------- */
 
-/* Its tools, with a reference; NULL: they are not known.  The host of this load is told when they
- * are others. */
+/* Its tools, with a reference; NULL: they are not known. */
+struct listing *session_peek(struct session *session);
+/* The same for the tools of a load, whose host is told from now on when they are others. */
 struct listing *session_listing(struct session *session, const mortise_host *host);
 /* Its members for the tool mcp_servers: "name", "transport", "state", … */
 struct buffer;

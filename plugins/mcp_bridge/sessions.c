@@ -164,18 +164,29 @@ void session_start(struct session *session)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_wait(struct session *session, int64_t ms)
+void session_wait(struct session *session)
 {
-    int64_t until_ms = pause_now_ms() + ms;
+    int64_t until_ms = pause_now_ms() + session->config->limits.connect_ms;
     const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
                                    .tv_nsec = (long)(until_ms % 1000) * 1000000};
     pthread_mutex_lock(&session->lock);
-    while (session->attempts == 0 && session->has_keeper && pause_now_ms() < until_ms)
+    unsigned attempts = session->attempts;
+    while ((session->state == STATE_IDLE || session->state == STATE_STARTING ||
+            (session->state == STATE_DOWN && session->attempts == attempts)) &&
+           session->has_keeper && pause_now_ms() < until_ms)
         pthread_cond_timedwait(&session->news, &session->lock, &until);
     pthread_mutex_unlock(&session->lock);
 }
 
 /* ---- what is known ---- */
+
+struct listing *session_peek(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    struct listing *listing = session->listing ? listing_ref(session->listing) : NULL;
+    pthread_mutex_unlock(&session->lock);
+    return listing;
+}
 
 struct listing *session_listing(struct session *session, const mortise_host *host)
 {
