@@ -52,7 +52,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
     do_DELETE = do_GET
 
     def take(self, message):
-        self.message = message
+        self.message, self.is_stream = message, False
         asked = Asked(self.command, self.path, self.headers, message)
         with self.server.lock:
             self.server.asked.append(asked)
