@@ -37,6 +37,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
     """A request and its answer."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # heads and bodies go one after the other
     is_stream = False
 
     def log_message(self, *_):
