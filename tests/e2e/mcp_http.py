@@ -61,6 +61,8 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             return
         if self.command == "POST":
             self.serve(message)
+        elif self.command == "GET" and self.server.tells:
+            self.tell_changes()
         else:
             self.reply(405 if self.command == "GET" else 200)
 
@@ -133,17 +135,38 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             result = {"resultType": "complete", **result}
         self.answer(headers=headers, result=result)
 
+    def tell_changes(self):
+        """The stream of those who listen, until they leave."""
+        meta = {"io.modelcontextprotocol/subscriptionId": self.message.get("id")}
+        params = {"_meta": meta, "notifications": {"toolsListChanged": True}}
+        self.raw(b": here\n\n")
+        if self.server.modern:
+            self.event({"method": "notifications/subscriptions/acknowledged", "params": params})
+        with self.server.news:
+            seen = self.server.changes
+            self.server.listeners += 1
+            self.server.news.notify_all()
+        while not self.is_left(0.02):
+            with self.server.news:
+                is_new, seen = self.server.changes > seen, self.server.changes
+            if is_new:
+                self.event({"method": "notifications/tools/list_changed",
+                            "params": {"_meta": meta} if self.server.modern else {}})
+        self.close_connection = True
+
     def serve(self, message):
         method = message.get("method")
         if "id" not in message:
             self.reply(202)
         elif method == "server/discover" and self.server.modern:
             self.result({"supportedVersions": [MODERN], "ttlMs": 0, "cacheScope": "private",
-                         "capabilities": {"tools": {}}})
+                         "capabilities": {"tools": {"listChanged": self.server.tells}}})
         elif method == "initialize" and not self.server.modern:
             headers = {"Mcp-Session-Id": self.server.session} if self.server.session else None
-            self.result({"protocolVersion": LEGACY, "capabilities": {"tools": {}},
+            self.result({"protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": self.server.tells}},
                          "serverInfo": {"name": "scripted", "version": "1"}}, headers)
+        elif method == "subscriptions/listen" and self.server.tells:
+            self.tell_changes()
         elif method == "tools/list":
             caching = {"ttlMs": 0, "cacheScope": "private"} if self.server.modern else {}
             self.result({"tools": [shape for shape, _ in self.server.tools.values()], **caching})
@@ -158,14 +181,17 @@ class Exchange(http.server.BaseHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     """`tools`: pairs of what tools/list says of a tool and its function.  `gate` sees each request
-    first, and returns True when it has answered."""
+    first, and returns True when it has answered.  `tells`: it says when its tools change."""
 
     daemon_threads = True
 
-    def __init__(self, *tools, modern=True, streams=False, session=None, gate=None, tls=None):
+    def __init__(self, *tools, modern=True, streams=False, session=None, gate=None, tls=None,
+                 tells=False):
         super().__init__(("127.0.0.1", 0), Exchange)
         self.tools = {shape["name"]: (shape, function) for shape, function in tools}
         self.modern, self.streams, self.session, self.gate = modern, streams, session, gate
+        self.tells, self.changes, self.listeners = tells, 0, 0
+        self.news = threading.Condition()
         self.asked = []
         self.lock = threading.Lock()
         self.scheme = "https" if tls else "http"
@@ -186,6 +212,13 @@ class Server(http.server.ThreadingHTTPServer):
     @property
     def url(self):
         return f"{self.scheme}://localhost:{self.server_address[1]}/mcp"
+
+    def add(self, shape, function):
+        """One tool more, of which who listens is told."""
+        self.tools[shape["name"]] = shape, function
+        with self.news:
+            self.news.wait_for(lambda: self.listeners, 20)
+            self.changes += 1
 
     def of(self, rpc):
         """What was asked with that method of the protocol, or of HTTP."""

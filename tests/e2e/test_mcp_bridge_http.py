@@ -239,6 +239,40 @@ class Legacy(Case):
             self.assertGreater(broke[1] - broke[0], 0.19)
 
 
+class Changes(Case):
+    def learn(self, **how):
+        """A run whose first call makes the server have a tool more, which the second one calls."""
+
+        def grow(arguments, exchange):
+            lists = len(server.of("tools/list"))
+            server.add(tool("late"), lambda *_: text("here I am"))
+            until = time.monotonic() + e2e.SECONDS
+            while len(server.of("tools/list")) == lists and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.4)  # the host has to hear of it
+            return text("grown")
+
+        with mcp_http.Server((tool("grow"), grow), tells=True, **how) as server:
+            self.configure(srv=server.url)
+            model = self.script({"calls": [{"name": "srv__grow"}]},
+                                {"calls": [{"name": "srv__late"}]}, {"text": "done"})
+            done = self.check(self.mortise("-m", model, "--json", "run", "go"), 0)
+            results = [event["result"] for event in done.of_type("tool_result")]
+            self.assertEqual(results, ["grown", "here I am"], done)
+        return server
+
+    def test_modern(self):
+        """C17: a request that listens, on a connection of its own, which is left at the end."""
+        server = self.learn()
+        self.assertEqual(len(server.of("subscriptions/listen")), 1)
+        self.assertEqual(server.of("GET"), [])
+
+    def test_legacy(self):
+        """C17, C24: the same on the stream of GET."""
+        server = self.learn(modern=False, session="s")
+        self.assertEqual([asked.headers["Mcp-Session-Id"] for asked in server.of("GET")], ["s"])
+
+
 class Access(Case):
     def test_authentication(self):
         """C25: who needs a token is told so, in the server's words; a configured one goes along."""
