@@ -357,7 +357,8 @@ class Tools(Case):
                                             "properties": {"n": number}}}]))
         self.servers(s=self.server(f"tools={path}"))
         with e2e.Server(e2e.openai_reply("ok")) as server:
-            done = self.bridged("-m", "openai/m", "--api", "chat", "--base-url", server.url, "go",
+            done = self.bridged("-m", "openai-compatible/m", "--base-url", server.url + "/v1",
+                                "go",
                                 env={"OPENAI_API_KEY": "k"})
             self.check(done, 0)
         [tool] = [tool for tool in server.bodies[0]["tools"]
