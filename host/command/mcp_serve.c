@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,6 +78,13 @@ static bool move_streams(struct serve *serve, struct error *error)
 
 /* ---- beginning ---- */
 
+/* A large message is to take memory only while it is there: without this, blocks as large as one that
+ * was freed come from the heap from then on, and that never shrinks. */
+static void give_back_large_blocks(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 512 << 10);
+}
+
 /* Plugins are watched unless somebody said no. */
 static bool watches(const struct app *app)
 {
@@ -102,6 +110,7 @@ static bool load_plugins(struct serve *serve, struct error *error)
 static bool begin(struct serve *serve, struct error *error)
 {
     struct app *app = serve->app;
+    give_back_large_blocks();
     if (!move_streams(serve, error))
         return false;
     serve->cancel = cancel_new();

@@ -32,7 +32,10 @@ struct link_listener {
 
 /* A message on its way. */
 struct link_message {
-    const char *json; /* one line, without the line feed */
+    /* One line, without the line feed.  NULL, on HTTP in the legacy era: no message, but the stream
+     * on which the server tells of what changes.  send() reads it, picks it up when it breaks off,
+     * and returns when it was stopped, or there is none (MORTISE_UNSUPPORTED). */
+    const char *json;
     size_t length;
     /* For the head of an HTTP request. */
     const char *method;
@@ -46,6 +49,7 @@ struct link_message {
     const mortise_host *host; /* where services come from; lives until send() returns */
     int stop_fd;           /* readable: give up; -1: never */
     int64_t timeout_ms;    /* for all of it; -1: none (subscriptions/listen) */
+    int64_t idle_ms;       /* on HTTP, since it began or since its last progress; 0: any time */
 };
 
 struct link;
@@ -59,6 +63,7 @@ struct link_face {
      *                      without JSON-RPC in it): what answers may be of the other era
      *   MORTISE_NOT_FOUND    the session on the server is over: initialize anew
      *   MORTISE_DENIED       it wants authentication, or forbids
+     *   MORTISE_CONFLICT     its time was over
      *   MORTISE_FAILED       anything else */
     mortise_status (*send)(struct link *link, const struct link_message *message, char *problem,
                          size_t size);
@@ -70,8 +75,8 @@ struct link {
     const struct link_face *face;
 };
 
-/* NULL: with the reason in `problem`.  `config` outlives the link, the listener is copied.  Nothing is
- * told before they return. */
+/* NULL: with the reason in `problem`.  `config` outlives the link, the listener is copied.  Only a
+ * note is told before they return. */
 struct link *link_stdio_open(const struct server_config *config, const struct link_listener *listener,
                              char *problem, size_t size);
 struct link *link_http_open(const struct server_config *config, const struct link_listener *listener,
