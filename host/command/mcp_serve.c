@@ -157,13 +157,14 @@ static void keep_house(struct serve *serve)
         {cancel_fd(serve->cancel), POLLIN, 0},
         {signals_reload_fd(), POLLIN, 0},
         {serve->watch ? plugin_watch_fd(serve->watch) : -1, POLLIN, 0},
+        {plugin_set_wake_fd(serve->plugins), POLLIN, 0},
     };
     for (;;) {
         poll(fds, sizeof(fds) / sizeof(*fds), mcp_server_tend(serve->server));
         if (cancel_requested(serve->cancel) || fds[0].revents)
             return;
         bool is_due = serve->watch && plugin_watch_due(serve->watch);
-        if (signals_reload_asked() || is_due)
+        if (signals_reload_asked() || is_due || plugin_set_is_asked(serve->plugins))
             reload(serve);
     }
 }

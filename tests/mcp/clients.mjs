@@ -159,9 +159,13 @@ async function close() {
 
 const steps = { connect, tools: list, contents, progress, cancel, errors, atOnce, large, changes };
 if (plan.replace) steps.replace = replace;
-const outcome = {};
+const outcome = { ms: {} };
 try {
-  for (const [name, step] of Object.entries({ ...steps, close })) outcome[name] = await step();
+  for (const [name, step] of Object.entries({ ...steps, close })) {
+    const start = Date.now();
+    outcome[name] = await step();
+    outcome.ms[name] = Date.now() - start;
+  }
 } catch (error) {
   outcome.failed = String(error.stack);
 }

@@ -41,6 +41,7 @@ RESULTS = {
     "test_structured_content": ({}, {"content": [text('{"degrees":22.5,"sky":"clear"}')],
                                      "structuredContent": STRUCTURE}),
     "test_error_handling": ({}, {
-        "content": [text("This tool intentionally returns an error for testing")],
+        "content": [text("Execution failed: This tool intentionally returns an error for "
+                         "testing")],
         "isError": True}),
 }

@@ -134,17 +134,6 @@ def without_identity(result):
     return result
 
 
-# ---- what was said ---------------------------------------------------------------------------
-
-def said(pattern, folder):
-    """Of all transcripts that match, one after the other: who, and the message."""
-    for path in sorted(folder.glob(pattern)):
-        for line in path.read_text("utf-8").splitlines():
-            entry = json.loads(line)
-            if "line" in entry:
-                yield path, entry["from"], json.loads(entry["line"])
-
-
 # ---- running ---------------------------------------------------------------------------------
 
 def run_all(tests):

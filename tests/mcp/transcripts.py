@@ -14,7 +14,15 @@ LONGEST = 160
 
 
 def entries(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def messages(pattern, folder):
+    """Of all transcripts of processes that match, one after the other: who, and what."""
+    for path in sorted(folder.glob(pattern)):
+        for entry in entries(path):
+            if "line" in entry:
+                yield entry["from"], json.loads(entry["line"])
 
 
 # ---- messages --------------------------------------------------------------------------------
