@@ -81,6 +81,21 @@ static struct mcp_exchange *find_locked(const struct mcp_server *server,
     return exchange;
 }
 
+/* Of those that belong to no connection: the legacy one with this id.  NULL: there is none, or
+ * there are several, and whose this is nobody can tell. */
+static struct mcp_exchange *find_only_locked(const struct mcp_server *server, struct json_piece id)
+{
+    struct mcp_exchange *found = NULL;
+    for (struct mcp_exchange *at = server->open; at; at = at->next) {
+        if (at->connection || at->message.is_modern || !same_id(at, id))
+            continue;
+        if (found)
+            return NULL;
+        found = at;
+    }
+    return found;
+}
+
 static void open_locked(struct mcp_exchange *exchange)
 {
     struct mcp_server *server = exchange->server;
@@ -175,10 +190,11 @@ static void cancel_by_id(struct mcp_server *server, struct mcp_connection *conne
                          struct json_piece params)
 {
     struct json_piece id = json_walk_member(params, "requestId");
-    if (!connection || !id.length)
+    if (!id.length)
         return;
     pthread_mutex_lock(&server->lock);
-    struct mcp_exchange *exchange = find_locked(server, connection, id);
+    struct mcp_exchange *exchange =
+        connection ? find_locked(server, connection, id) : find_only_locked(server, id);
     if (exchange)
         mcp_exchange_ref(exchange);
     pthread_mutex_unlock(&server->lock);

@@ -26,13 +26,14 @@ def setUpModule():
 def tearDownModule():
     try:
         done, _ = server.end()
-        if done.code != 0 or "warning" in done.err:
+        if done.code != ENDED or "warning" in done.err:
             raise AssertionError(done)
     finally:
         world.doCleanups()
 
 
 LIST = request("tools/list")
+ENDED = 143  # by SIGTERM, as it was asked
 
 
 class Access(unittest.TestCase):
@@ -173,8 +174,8 @@ class Answers(unittest.TestCase):
         # Without the header it is 2025-03-26, which knew no titles of tools.
         message = request("tools/list", modern=False)
         for headers, knows in (({}, False), ({"MCP-Protocol-Version": "2025-11-25"}, True)):
-            listed = server.post(message, headers).body
-            self.assertEqual(b'"outputSchema"' in listed or b'"title":"Steps"' in listed, knows)
+            tools = server.post(message, headers).json["result"]["tools"]
+            self.assertEqual(any(tool.get("title") == "Steps" for tool in tools), knows)
 
     def test_old_http(self):  # S46
         head = raw(LIST, mcp_http.headers_of(LIST)).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
@@ -393,7 +394,7 @@ class Time(e2e.Case):
             self.assertEqual(listener.chunk(), b":\n\n")
             done, seconds = self.server.end()
             self.assertLess(seconds, 2)
-            self.check(done, 0)
+            self.check(done, ENDED)
             last = listener.chunk()
             while last == b":\n\n":
                 last = listener.chunk()
@@ -422,7 +423,7 @@ class Time(e2e.Case):
             connection.send(raw(message))
             self.wait_for(mark + ".started")
             done, seconds = self.server.end()
-            self.check(done, 0)
+            self.check(done, ENDED)
             self.assertLess(seconds, 2)
             self.assertTrue(os.path.exists(mark + ".told"))
             self.assertTrue(connection.is_ended() and idle.is_ended())
@@ -441,7 +442,7 @@ class Token(e2e.Case):
             self.assertTrue(reply.headers["www-authenticate"].startswith("Bearer"))
             self.assertNotIn(self.token, reply.body.decode())
         done, _ = server.end()
-        self.check(done, 0)
+        self.check(done, ENDED)
         self.assertNotIn(self.token, done.err + done.out)
 
     def test_environment(self):  # S47
@@ -463,19 +464,19 @@ class Token(e2e.Case):
         def serve(*arguments, env=None):
             return self.mortise("mcp", "serve", "--no-plugins", *arguments, env=env)
 
-        self.check_error(serve("--http", "0.0.0.0:0"), 1, "'0.0.0.0:0'", "--http-public")
-        self.check_error(serve("--http", "0.0.0.0:0", "--http-public"), 1, "token")
-        self.check_error(serve("--http", "0", "--http-public"), 1, "token")
-        self.check_error(serve("--http", "example.com:1"), 1, "'example.com:1'")
-        self.check_error(serve("--http", "0", env={"MORTISE_MCP_TOKEN": "short"}), 1,
+        self.check_error(serve("--http", "0.0.0.0:0"), 3, "'0.0.0.0:0'", "--http-public")
+        self.check_error(serve("--http", "0.0.0.0:0", "--http-public"), 3, "token")
+        self.check_error(serve("--http", "0", "--http-public"), 3, "token")
+        self.check_error(serve("--http", "example.com:1"), 3, "'example.com:1'")
+        self.check_error(serve("--http", "0", env={"MORTISE_MCP_TOKEN": "short"}), 3,
                          "MORTISE_MCP_TOKEN")
         path = self.file("token", self.token)
         os.chmod(path, 0o644)
-        self.check_error(serve("--http", "0", "--token-file", path), 1, path, "chmod 600")
-        self.check_error(serve("--http", "0", "--token-file", path + ".none"), 1, path + ".none")
+        self.check_error(serve("--http", "0", "--token-file", path), 3, path, "chmod 600")
+        self.check_error(serve("--http", "0", "--token-file", path + ".none"), 3, path + ".none")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             where = f"127.0.0.1:{taken.getsockname()[1]}"
-            self.check_error(serve("--http", where), 1, where)
+            self.check_error(serve("--http", where), 3, where)
 
 
 if __name__ == "__main__":
