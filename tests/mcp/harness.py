@@ -1,6 +1,6 @@
 """What the tests here share: the packages, the server, one request of HTTP, and a runner.
 
-    test_NAME.py MORTISE CONFORMANCE.so MODULES FOLDER [--only TEXT]
+    test_NAME.py MORTISE CONFORMANCE.so MODULES FOLDER MCP_BRIDGE.so [--only TEXT]
 
 MODULES is where setup.py installed the packages; FOLDER is made anew, and holds afterwards what was
 said.
@@ -33,6 +33,7 @@ class World:
     def __init__(self, options):
         self.mortise = str(options.mortise.resolve())
         self.plugin = str(options.plugin.resolve())
+        self.bridge = options.bridge.resolve()
         self.tests = options.plugin.resolve().parent.parent  # of the build
         self.modules = options.modules.resolve()
         self.folder = options.folder.resolve()
@@ -139,7 +140,7 @@ def without_identity(result):
 def run_all(tests):
     """The exit code."""
     parser = argparse.ArgumentParser()
-    for name in ("mortise", "plugin", "modules", "folder"):
+    for name in ("mortise", "plugin", "modules", "folder", "bridge"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--only", default="", help="tests whose name holds this text")
     options = parser.parse_args()
