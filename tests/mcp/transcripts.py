@@ -66,7 +66,7 @@ def describe_answer(message):
 
 # ---- HTTP ------------------------------------------------------------------------------------
 
-HEAD = re.compile(r"^(POST|GET|DELETE|OPTIONS) (\S+) HTTP/1\.1\r\n(.*?)\r\n\r\n", re.S | re.M)
+HEAD = re.compile(r"(POST|GET|DELETE|OPTIONS) (/\S*) HTTP/1\.1\r\n(.*?)\r\n\r\n", re.S)
 TOLD = ("accept", "mcp-protocol-version", "mcp-method", "mcp-session-id", "last-event-id")
 
 
