@@ -7,6 +7,7 @@ find_path(SQLITE_INCLUDE_DIR sqlite3.h)
 find_path(PCRE2_INCLUDE_DIR pcre2.h)
 find_library(PCRE2_LIBRARY NAMES libpcre2-8.a pcre2-8) # for a plugin: nothing more to load at start
 find_path(SECCOMP_INCLUDE_DIR seccomp.h)
+find_path(EVENT_INCLUDE_DIR event2/event.h)
 find_path(UTHASH_INCLUDE_DIR uthash.h)
 find_path(LIBMD_INCLUDE_DIR sha2.h)
 find_library(LIBMD_LIBRARY NAMES libmd.a md) # one function of it: nothing more to load at start
@@ -41,6 +42,7 @@ need(libcurl4-openssl-dev CURL_INCLUDE_DIR)
 need(libsqlite3-dev SQLITE_INCLUDE_DIR)
 need(libpcre2-dev PCRE2_INCLUDE_DIR PCRE2_LIBRARY)
 need(libseccomp-dev SECCOMP_INCLUDE_DIR)
+need(libevent-dev EVENT_INCLUDE_DIR)
 need(uthash-dev UTHASH_INCLUDE_DIR)
 need(libmd-dev LIBMD_INCLUDE_DIR LIBMD_LIBRARY)
 need(libedit-dev EDIT_INCLUDE_DIR)
@@ -76,6 +78,9 @@ target_include_directories(pcre2_header SYSTEM INTERFACE ${PCRE2_INCLUDE_DIR})
 # So is libseccomp, with the first sandbox.
 add_library(seccomp_header INTERFACE)
 target_include_directories(seccomp_header SYSTEM INTERFACE ${SECCOMP_INCLUDE_DIR})
+# So is libevent, by the server that listens.
+add_library(event_header INTERFACE)
+target_include_directories(event_header SYSTEM INTERFACE ${EVENT_INCLUDE_DIR})
 # A plugin brings its own, so that searching files does not depend on what the host loads.
 add_library(pcre2 INTERFACE)
 target_include_directories(pcre2 SYSTEM INTERFACE ${PCRE2_INCLUDE_DIR})

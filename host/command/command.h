@@ -27,6 +27,7 @@ int command_sessions(struct app *app, int count, char **operands);
 int command_chat(struct app *app, int count, char **operands);
 int command_tools(struct app *app, int count, char **operands);
 int command_plugins(struct app *app, int count, char **operands);
+int command_mcp(struct app *app, int count, char **operands);
 int command_hooks(struct app *app, int count, char **operands);
 int command_providers(struct app *app, int count, char **operands);
 int command_models(struct app *app, int count, char **operands);

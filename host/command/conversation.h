@@ -19,6 +19,7 @@
 #define COMMAND_CONVERSATION_H
 
 #include "command/app_context.h"
+#include "command/plugin_reload.h"
 #include "conversation/store_journal.h"
 #include "frontend/jsonl.h"
 #include "frontend/print.h"
@@ -92,11 +93,10 @@ void conversation_release_plugins(struct conversation *conversation);
 
 /* Loads plugins and their configuration anew; the worker uses them from its next request on, or
  * once it is unlocked.  Each change is one line for `tell`. */
-typedef void conversation_tell(void *data, const char *line, bool is_failure);
-void conversation_reload(struct conversation *conversation, conversation_tell *tell, void *data);
+void conversation_reload(struct conversation *conversation, plugin_reload_tell *tell, void *data);
 
-/* Whether SIGHUP or --watch ask for a reload, and the reload that they ask for, told as status
- * events and warnings.  Take a struct conversation. */
+/* Whether SIGHUP, --watch or a plugin asks for a reload, and the reload, told as status events and
+ * warnings.  Take a struct conversation. */
 bool conversation_reload_is_due(void *conversation);
 void conversation_reload_due(void *conversation);
 /* Readable when conversation_reload_is_due() is to be asked; -1: never. */

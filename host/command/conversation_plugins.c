@@ -31,102 +31,34 @@ void conversation_release_plugins(struct conversation *c)
     plugin_set_free(c->plugins);
 }
 
-/* ---- what is told ---- */
-
-struct told {
-    struct conversation *conversation;
-    conversation_tell *tell;
-    void *data;
-    bool repeats; /* also what the reload before has told */
-    bool any;
-};
-
-static void write_plugin(struct text *line, const struct plugin *plugin)
-{
-    text_puts(line, plugin->name);
-    if (plugin->version)
-        text_printf(line, " %s", plugin->version);
-}
-
-static void write_change(struct text *line, const struct plugin_change *change)
-{
-    switch (change->kind) {
-    case PLUGIN_ADDED:
-        text_puts(line, "added ");
-        write_plugin(line, change->now);
-        break;
-    case PLUGIN_REPLACED:
-        text_puts(line, "replaced ");
-        write_plugin(line, change->before);
-        text_puts(line, " by ");
-        write_plugin(line, change->now);
-        break;
-    case PLUGIN_REMOVED:
-        text_puts(line, "removed ");
-        write_plugin(line, change->before);
-        break;
-    case PLUGIN_KEPT:
-        text_printf(line, "%s: %s; ", change->path, change->reason);
-        write_plugin(line, change->before);
-        text_puts(line, " stays as it was");
-        return;
-    case PLUGIN_REFUSED:
-        text_printf(line, "%s: %s", change->path, change->reason);
-        return;
-    }
-    text_printf(line, " (%s)", change->path);
-}
-
-static void tell_change(void *context, const struct plugin_change *change)
-{
-    struct told *told = context;
-    struct text line = TEXT_INIT;
-    if (change->again && !told->repeats)
-        return;
-    write_change(&line, change);
-    told->any = true;
-    told->tell(told->data, text_cstr(&line), change->reason != NULL);
-    text_release(&line);
-}
-
 /* ---- a reload ---- */
 
 /* The worker gets what it may have; between two requests that is the same as between runs. */
-static void hand_over(struct told *told)
+static void hand_over(struct conversation *c, plugin_reload_tell *tell, void *data)
 {
-    struct conversation *c = told->conversation;
     struct registry *registry = plugin_set_registry(c->plugins);
     struct error error;
     if (registry != worker_registry(c->worker) && !worker_set_registry(c->worker, registry, &error))
-        told->tell(told->data,
-                   worker_state(c->worker) == WORKER_CACHE_LOCKED
-                       ? "the session is locked: it keeps its tools until it is unlocked"
-                       : error.message,
-                   false);
+        tell(data,
+             worker_state(c->worker) == WORKER_CACHE_LOCKED
+                 ? "the session is locked: it keeps its tools until it is unlocked"
+                 : error.message,
+             false);
     registry_unref(registry);
 }
 
-static void reload(struct told *told)
+/* Whether a change was told. */
+static bool reload(struct conversation *c, bool repeats, plugin_reload_tell *tell, void *data)
 {
-    struct conversation *c = told->conversation;
-    struct error error;
-    if (!settings_read_sections_again(&c->app->settings, "plugin-config", &error)) {
-        error_prefix(&error, "what was configured before holds");
-        told->tell(told->data, error.message, true);
-    }
-    if (trust_is_asked(c->app))
-        trust_read(c->app);
-    if (plugin_set_reload(c->plugins, tell_change, told, &error))
-        hand_over(told);
-    else
-        told->tell(told->data, error.message, true);
+    bool any;
+    if (plugin_reload(c->app, c->plugins, repeats, tell, data, &any))
+        hand_over(c, tell, data);
+    return any;
 }
 
-void conversation_reload(struct conversation *c, conversation_tell *tell, void *data)
+void conversation_reload(struct conversation *c, plugin_reload_tell *tell, void *data)
 {
-    struct told told = {.conversation = c, .tell = tell, .data = data, .repeats = true};
-    reload(&told);
-    if (!told.any)
+    if (!reload(c, true, tell, data))
         tell(data, "nothing changed", false);
 }
 
@@ -152,28 +84,28 @@ bool conversation_reload_is_due(void *conversation)
     struct conversation *c = conversation;
     bool asked = signals_reload_asked();
     c->reload_asked |= asked;
-    return (c->watch && plugin_watch_due(c->watch)) || asked;
+    bool is_due = c->watch && plugin_watch_due(c->watch);
+    return is_due || asked || (c->plugins && plugin_set_is_asked(c->plugins));
 }
 
 void conversation_reload_due(void *conversation)
 {
     struct conversation *c = conversation;
-    struct told told = {
-        .conversation = c, .tell = tell_status, .data = c, .repeats = c->reload_asked};
-    reload(&told);
-    if (!told.any && c->reload_asked)
+    if (!reload(c, c->reload_asked, tell_status, c) && c->reload_asked)
         tell_status(c, "nothing changed", false);
     c->reload_asked = false;
 }
 
 int conversation_wake_fd(struct conversation *c)
 {
-    const int fds[] = {signals_reload_fd(), c->watch ? plugin_watch_fd(c->watch) : -1};
-    if (c->wake_fd >= 0 || (fds[0] < 0 && fds[1] < 0))
+    const int fds[] = {signals_reload_fd(), c->watch ? plugin_watch_fd(c->watch) : -1,
+                       c->plugins ? plugin_set_wake_fd(c->plugins) : -1};
+    if (c->wake_fd >= 0)
         return c->wake_fd;
-    c->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
         struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fds[i]}};
+        if (fds[i] >= 0 && c->wake_fd < 0)
+            c->wake_fd = epoll_create1(EPOLL_CLOEXEC);
         if (fds[i] >= 0)
             epoll_ctl(c->wake_fd, EPOLL_CTL_ADD, fds[i], &event);
     }

@@ -32,16 +32,30 @@ enum mcp_code {
     MCP_UNSUPPORTED_VERSION = -32022
 };
 
+/* The revisions of the protocol that are served.  All but the last are of the legacy era. */
+enum mcp_revision {
+    MCP_2024_11_05,
+    MCP_2025_03_26,
+    MCP_2025_06_18,
+    MCP_2025_11_25,
+    MCP_2026_07_28,
+    MCP_REVISION_COUNT
+};
+const char *mcp_revision_name(enum mcp_revision revision); /* "2025-11-25" */
+/* False: there is no such revision. */
+bool mcp_revision_parse(struct slice name, enum mcp_revision *revision);
+
 /* Pieces are borrowed from the text that was read, and empty where there is nothing. */
 struct mcp_message {
     enum mcp_kind kind;
     struct json_piece id;     /* as it was written: it is answered to the byte */
     struct json_piece method; /* without its quotes; what has escapes in it is no method of ours */
-    struct json_piece params; /* an object */
+    struct json_piece params; /* an object; empty also when they are null */
     bool is_modern;
     struct json_piece version;        /* the string with its quotes; modern */
     struct json_piece capabilities;   /* of the client; modern */
     struct json_piece progress_token; /* a string or an integer */
+    struct json_piece batch;          /* MCP_BROKEN: it is a list, which one revision knows */
     int code;                         /* MCP_BROKEN */
     const char *problem;              /* MCP_BROKEN: static */
 };

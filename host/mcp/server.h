@@ -18,6 +18,9 @@
 #include "plugin/set.h"
 #include "tool/context.h"
 
+/* Of what a client reads in one message; the official ones give up beyond 10 MiB. */
+#define MCP_ANSWER_MAX ((size_t)10000000)
+
 struct mcp_setting {
     struct plugin_set *plugins;         /* outlives the server */
     const struct call_context *context; /* who calls; outlives the server */
@@ -39,6 +42,9 @@ void mcp_server_free(struct mcp_server *server); /* NULL is fine */
 void mcp_server_reloaded(struct mcp_server *server);
 /* Ends what is open: calls are cancelled, those who listen get their last message. */
 void mcp_server_stop(struct mcp_server *server);
+/* Tells calls whose time has passed, and answers for tools that do not stop.  To be asked again
+ * after so many milliseconds; -1: calls have no limit. */
+int mcp_server_tend(struct mcp_server *server);
 
 /* ---- connections -------------------------------------------------------------------------- */
 
@@ -73,10 +79,19 @@ struct mcp_exchange *mcp_take(struct mcp_server *server, struct mcp_connection *
 
 /* What was read; for a transport that has more to check. */
 const struct mcp_message *mcp_exchange_message(const struct mcp_exchange *exchange);
+/* Appends the input schema of the tool that it calls, when that word is in it. */
+void mcp_exchange_put_schema(const struct mcp_exchange *exchange, const char *word,
+                             struct text *out);
 /* Whether serving it takes no time: it runs no tool. */
 bool mcp_exchange_is_quick(const struct mcp_exchange *exchange);
 /* Makes an error of it, in the place of serving it. */
 void mcp_exchange_refuse(struct mcp_exchange *exchange, int code, const char *message);
+/* The same for a call of a tool that cannot be run: the answer is a result that is an error, which
+ * the model reads.  Any other request is refused as with MCP_INTERNAL_ERROR. */
+void mcp_exchange_fail(struct mcp_exchange *exchange, const char *message);
+/* For HTTP, where a header tells it: which revision of the legacy era the answer is for.  Without
+ * it that is what `initialize` agreed on, or 2025-11-25.  Nothing to a modern request. */
+void mcp_exchange_set_revision(struct mcp_exchange *exchange, enum mcp_revision revision);
 /* Sends all that answers it, unless it was cancelled, and lets go of it.  Returns before the last
  * message when it is a subscription. */
 void mcp_serve(struct mcp_exchange *exchange);

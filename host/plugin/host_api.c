@@ -13,7 +13,9 @@ struct host_api {
     char *file_name;
     char *config;
     char *refusal;
+    atomic_bool is_changed;
     struct host_services *services;
+    struct host_bell *bell;
     uint64_t number;
 };
 
@@ -31,6 +33,21 @@ void host_services_unref(struct host_services *services)
     if (services &&
         atomic_fetch_sub_explicit(&services->references, 1, memory_order_acq_rel) == 1)
         services->free(services);
+}
+
+/* ---- bells ---- */
+
+struct host_bell *host_bell_ref(struct host_bell *bell)
+{
+    if (bell)
+        atomic_fetch_add_explicit(&bell->references, 1, memory_order_relaxed);
+    return bell;
+}
+
+void host_bell_unref(struct host_bell *bell)
+{
+    if (bell && atomic_fetch_sub_explicit(&bell->references, 1, memory_order_acq_rel) == 1)
+        bell->free(bell);
 }
 
 /* ---- what the plugin calls ---- */
@@ -79,6 +96,14 @@ static const void *service(const mortise_host *host, const char *id)
     return services && id ? services->find(services, id) : NULL;
 }
 
+static void changed(const mortise_host *host)
+{
+    struct host_api *api = host_api_of(host);
+    atomic_store(&api->is_changed, true);
+    if (api->bell)
+        api->bell->ring(api->bell);
+}
+
 /* ---- the host's side ---- */
 
 struct host_api *host_api_new(const char *name, char *config_text, struct host_services *services)
@@ -98,7 +123,8 @@ struct host_api *host_api_new(const char *name, char *config_text, struct host_s
                                .refuse = refuse,
                                .log = write_log,
                                .config = config,
-                               .service = service};
+                               .service = service,
+                               .changed = changed};
     api->self = api;
     api->file_name = file_name;
     atomic_init(&api->name, file_name);
@@ -116,6 +142,7 @@ void host_api_free(struct host_api *api)
     free(api->config);
     free(api->refusal);
     host_services_unref(api->services);
+    host_bell_unref(api->bell);
     free(api);
 }
 
@@ -137,6 +164,21 @@ const char *host_api_refusal(const struct host_api *api)
 struct host_services *host_api_services(const struct host_api *api)
 {
     return api->services;
+}
+
+void host_api_set_bell(struct host_api *api, struct host_bell *bell)
+{
+    api->bell = host_bell_ref(bell);
+}
+
+bool host_api_take_changed(struct host_api *api)
+{
+    return atomic_exchange(&api->is_changed, false);
+}
+
+void host_api_put_changed(struct host_api *api)
+{
+    atomic_store(&api->is_changed, true);
 }
 
 const char *host_api_file_name(const struct host_api *api)

@@ -21,6 +21,15 @@ struct host_services {
 struct host_services *host_services_ref(struct host_services *services); /* NULL is fine */
 void host_services_unref(struct host_services *services);               /* NULL is fine */
 
+/* The first member of what wants to know that a plugin asks to be loaded anew.  Thread-safe. */
+struct host_bell {
+    atomic_uint references;
+    void (*ring)(struct host_bell *bell);
+    void (*free)(struct host_bell *bell); /* with the last reference */
+};
+struct host_bell *host_bell_ref(struct host_bell *bell); /* NULL is fine */
+void host_bell_unref(struct host_bell *bell);            /* NULL is fine */
+
 struct host_api;
 
 /* `name` is that of the file without its ".so", and used in the log until the plugin has told
@@ -38,6 +47,11 @@ struct host_services *host_api_services(const struct host_api *api); /* borrowed
 const char *host_api_file_name(const struct host_api *api);
 /* Unlike an address, never that of an earlier one. */
 uint64_t host_api_number(const struct host_api *api);
+/* From now on the plugin's changed() rings it; referenced.  Before the plugin sees the host. */
+void host_api_set_bell(struct host_api *api, struct host_bell *bell);
+/* Whether the plugin called changed() since the last time. */
+bool host_api_take_changed(struct host_api *api);
+void host_api_put_changed(struct host_api *api); /* back, without the bell */
 /* What the plugin gave refuse(), or NULL. */
 const char *host_api_refusal(const struct host_api *api);
 

@@ -75,6 +75,8 @@ static struct host_api *make_api(const struct loader *loader, const char *path)
     char *name = pins_name(path);
     struct host_api *api =
         name ? host_api_new(name, loader_config(loader, path), loader->services) : NULL;
+    if (api)
+        host_api_set_bell(api, loader->bell);
     free(name);
     return api;
 }

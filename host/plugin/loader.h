@@ -53,6 +53,7 @@ struct loader {
      * plugin is read, and at least one of its tools is.  NULL function: they are not run. */
     bool (*confine)(struct plugin *plugin, struct error *error);
     struct host_services *services; /* what its plugins get (host_api.h); NULL: none */
+    struct host_bell *bell; /* what they ring to be loaded anew; NULL: nothing */
 };
 
 /* One file.  A file that is already loaded under another path (link) is skipped silently

@@ -18,6 +18,7 @@ struct candidate {
     char *reason;        /* why there is nothing */
     bool is_found;
     bool is_unchanged;
+    bool has_asked; /* the old plugin, to be loaded anew */
     bool is_link; /* to a file that was found before it */
     struct file_id file;
     struct file_key key;    /* of `file` */
@@ -205,7 +206,7 @@ static bool has_same_config(struct reload *reload, const struct plugin *plugin)
 static bool is_unchanged(struct reload *reload, const struct candidate *candidate)
 {
     const struct plugin *old = candidate->old;
-    if (!old || (!old->object && !old->isolation.is_process) ||
+    if (!old || (!old->object && !old->isolation.is_process) || candidate->has_asked ||
         (old->is_set_aside && atomic_load(old->is_set_aside)))
         return false;
     return (file_id_equal(&old->file, &candidate->file) ||
@@ -221,6 +222,7 @@ static void look(struct reload *reload)
             look_at(reload, reload->found.items[i]);
     for (size_t i = 0; i < reload->found.count; i++) {
         struct candidate *candidate = reload->found.items[i];
+        candidate->has_asked = candidate->old && host_api_take_changed(candidate->old->api);
         candidate->is_unchanged =
             !candidate->reason && !candidate->is_link && is_unchanged(reload, candidate);
         if (candidate->is_unchanged && candidate->old->object &&
@@ -341,6 +343,16 @@ static struct registry *put_in_order(struct reload *reload)
     return registry;
 }
 
+/* Nothing came of it: what was asked for is still to be done. */
+static void ask_again(const struct reload *reload)
+{
+    for (size_t i = 0; i < reload->found.count; i++) {
+        const struct candidate *candidate = reload->found.items[i];
+        if (candidate->has_asked)
+            host_api_put_changed(candidate->old->api);
+    }
+}
+
 struct registry *reload_build(struct reload *reload, struct error *error)
 {
     struct registry *registry = NULL;
@@ -359,6 +371,7 @@ struct registry *reload_build(struct reload *reload, struct error *error)
     if (!reload->no_memory)
         return registry;
     registry_unref(registry);
+    ask_again(reload);
     error_memory(error);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "plugin/bell.h"
 #include "plugin/reload.h"
 #include "plugin/scan.h"
 
@@ -17,6 +18,7 @@ struct source {
 
 struct plugin_set {
     struct loader loader;
+    struct bell *bell; /* of all its plugins */
     struct {
         struct source *items;
         size_t count, capacity;
@@ -34,11 +36,15 @@ struct plugin_set *plugin_set_new(const struct loader *loader)
     if (!set)
         return NULL;
     set->registry = registry_new();
-    if (!set->registry) {
+    set->bell = bell_new();
+    if (!set->registry || !set->bell) {
+        registry_unref(set->registry);
+        host_bell_unref(bell_face(set->bell));
         free(set);
         return NULL;
     }
     set->loader = *loader;
+    set->loader.bell = bell_face(set->bell);
     pthread_mutex_init(&set->loading, NULL);
     pthread_mutex_init(&set->lock, NULL);
     return set;
@@ -49,6 +55,7 @@ void plugin_set_free(struct plugin_set *set)
     if (!set)
         return;
     registry_unref(set->registry);
+    host_bell_unref(bell_face(set->bell));
     for (size_t i = 0; i < set->sources.count; i++)
         free(set->sources.items[i].path);
     free(set->sources.items);
@@ -170,10 +177,21 @@ static struct registry *look_again(struct plugin_set *set, struct reload *reload
     return reload_build(reload, error);
 }
 
+bool plugin_set_is_asked(const struct plugin_set *set)
+{
+    return bell_is_rung(set->bell);
+}
+
+int plugin_set_wake_fd(const struct plugin_set *set)
+{
+    return bell_fd(set->bell);
+}
+
 bool plugin_set_reload(struct plugin_set *set, plugin_changed *changed, void *context,
                        struct error *error)
 {
     pthread_mutex_lock(&set->loading);
+    bool asked = bell_silence(set->bell);
     struct registry *now = NULL, *before = set->registry; /* only loads replace it */
     struct reload *reload = reload_new(&set->loader, before);
     if (reload)
@@ -183,6 +201,8 @@ bool plugin_set_reload(struct plugin_set *set, plugin_changed *changed, void *co
     if (now) {
         put(set, now);
         reload_tell(reload, changed, context);
+    } else if (asked) {
+        bell_remember(set->bell);
     }
     reload_free(reload);
     pthread_mutex_unlock(&set->loading);

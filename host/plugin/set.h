@@ -11,7 +11,8 @@
  * reference on that one goes on with it, calls in flight too; its plugins are closed when the
  * last of them lets go.
  *   - A plugin whose file and configuration are as they were is the same in both: its instance
- *     keeps its state.
+ *     keeps its state; unless it has asked to be loaded anew (mortise_host.changed), which is like
+ *     a new version.
  *   - A file that is new or was replaced is checked and opened, and its factory is called.  When
  *     that fails, or a name is taken, the plugin that was there stays.  Names belong first to
  *     what stays, then to new versions, then to what is new; so a plugin never loses its tools to
@@ -46,6 +47,12 @@ const char *plugin_set_source(const struct plugin_set *set, size_t index, bool *
 bool plugin_set_load(struct plugin_set *set, struct error *error);
 /* A reference on what is loaded now. */
 struct registry *plugin_set_registry(struct plugin_set *set);
+
+/* Whether a plugin asks to be loaded anew: true until a reload. */
+bool plugin_set_is_asked(const struct plugin_set *set);
+/* Readable from when one does until a reload, whatever comes of that; to poll only.  Lives as long
+ * as the set.  -1: no descriptor was left, and only plugin_set_is_asked() tells. */
+int plugin_set_wake_fd(const struct plugin_set *set);
 
 enum plugin_change_kind {
     PLUGIN_ADDED,

@@ -16,8 +16,20 @@ bool caller_begin(struct caller *caller, mortise_call *call, const char *compone
     return true;
 }
 
+bool caller_begin_outside(struct caller *caller, const mortise_host *host, const char *component)
+{
+    struct host_services *face = host ? host_api_services(host_api_of(host)) : NULL;
+    *caller = (struct caller){.component = component};
+    if (!face)
+        return false;
+    caller->services = services_of(host_services_ref(face));
+    return true;
+}
+
 void caller_end(struct caller *caller)
 {
+    text_release(&caller->reason);
+    arena_release(&caller->memory);
     host_services_unref(&caller->services->face);
 }
 
@@ -61,6 +73,10 @@ static mortise_status fail_with(struct caller *caller, mortise_status status,
                                 mortise_category category, const char *code, const char *message)
 {
     char full_code[64];
+    text_reset(&caller->reason);
+    text_puts(&caller->reason, message);
+    if (!caller->call)
+        return status;
     snprintf(full_code, sizeof(full_code), "%s.%s", caller->component, code);
     mortise_error error = {.size = sizeof(error),
                            .category = category,
@@ -122,7 +138,8 @@ mortise_status caller_no_memory(struct caller *caller)
 
 void *caller_alloc(struct caller *caller, size_t bytes)
 {
-    return caller->call->ops->alloc(caller->call, bytes);
+    return caller->call ? caller->call->ops->alloc(caller->call, bytes)
+                        : arena_alloc(&caller->memory, bytes);
 }
 
 char *caller_copy(struct caller *caller, const char *data, size_t length)

@@ -14,12 +14,15 @@
 
 #include <mortise/plugin.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "service/services_private.h"
 
 struct caller {
-    mortise_call *call;
+    mortise_call *call;    /* NULL: outside of one */
+    struct arena memory;   /* outside of a call: what the service returns */
+    struct text reason;    /* of the latest failure */
     const char *component; /* of its errors: the service */
     struct services *services;
     char plugin[65];
@@ -27,13 +30,16 @@ struct caller {
 
 /* False: the call is none of this host's, or it is over.  Then there is nothing to end. */
 bool caller_begin(struct caller *caller, mortise_call *call, const char *component);
+/* A plugin that is in no call: without an owner, and failures are told by ->reason alone.  False:
+ * its host has no services. */
+bool caller_begin_outside(struct caller *caller, const mortise_host *host, const char *component);
 void caller_end(struct caller *caller);
 
 /* Appends whose data are meant.  *lasts: they outlive the run.  `kind` is as the tool gave it. */
 mortise_status caller_owner(struct caller *caller, mortise_owner kind, struct text *owner,
                             bool *lasts);
 
-/* Keeps the reason with the call and returns `status`.  The code is "COMPONENT.CODE". */
+/* Keeps the reason, also with the call, and returns `status`.  The code is "COMPONENT.CODE". */
 mortise_status caller_fail(struct caller *caller, mortise_status status, mortise_category category,
                            const char *code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -44,7 +50,7 @@ mortise_status caller_invalid(struct caller *caller, const char *format, ...)
 mortise_status caller_error(struct caller *caller, const struct error *error);
 mortise_status caller_no_memory(struct caller *caller);
 
-/* Memory of the call; NULL: none left. */
+/* Memory of the call, or of the caller outside of one; NULL: none left. */
 void *caller_alloc(struct caller *caller, size_t bytes);
 /* With a NUL behind it. */
 char *caller_copy(struct caller *caller, const char *data, size_t length);

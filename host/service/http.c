@@ -1,5 +1,7 @@
-/* http - requests of tools through the host's libcurl. */
+/* http - requests of plugins through the host's libcurl, in a call or outside of one. */
 #include <arpa/inet.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@ struct exchange {
     struct http_answer answer;
     CURLM *multi;
     CURL *easy;
-    int64_t deadline_ms;
+    int64_t deadline_ms; /* -1: none */
     bool refused; /* an address that is not public */
     char detail[CURL_ERROR_SIZE];
 };
@@ -168,24 +170,56 @@ static bool is_done(struct exchange *exchange, CURLcode *code)
     return true;
 }
 
+/* Also when the other end of it was closed, which libcurl does not tell. */
+static bool is_stopped(const struct exchange *exchange)
+{
+    struct pollfd stop = {.fd = exchange->request.face.stop_fd, .events = POLLIN};
+    return stop.fd && poll(&stop, 1, 0) > 0;
+}
+
 static bool is_cancelled(const struct exchange *exchange)
 {
     mortise_call *call = exchange->caller.call;
-    return call->ops->cancelled(call);
+    return (call && call->ops->cancelled(call)) || is_stopped(exchange);
 }
 
 static int time_left(const struct exchange *exchange)
 {
+    if (exchange->deadline_ms < 0)
+        return LONGEST_WAIT_MS;
     int64_t left = exchange->deadline_ms - clock_ms();
     return left <= 0 ? 0 : left < LONGEST_WAIT_MS ? (int)left : LONGEST_WAIT_MS;
+}
+
+/* What ends the wait for the network. */
+struct waking {
+    struct curl_waitfd fds[2];
+    unsigned count;
+    bool is_blind; /* no descriptor was left for a cancel: it must be looked at */
+};
+
+static void wake_by(struct waking *wakes, int fd)
+{
+    wakes->fds[wakes->count++] = (struct curl_waitfd){.fd = fd, .events = CURL_WAIT_POLLIN};
+}
+
+static void note_what_wakes(const struct exchange *exchange, struct waking *wakes)
+{
+    mortise_call *call = exchange->caller.call;
+    int cancel_fd = call ? call->ops->cancel_fd(call) : -1;
+    *wakes = (struct waking){.is_blind = call && cancel_fd < 0};
+    if (cancel_fd >= 0)
+        wake_by(wakes, cancel_fd);
+    if (exchange->request.face.stop_fd)
+        wake_by(wakes, exchange->request.face.stop_fd);
 }
 
 /* Until libcurl is done with it.  Another status than OK: it has been told. */
 static mortise_status transfer(struct exchange *exchange, CURLcode *code)
 {
-    mortise_call *call = exchange->caller.call;
-    struct curl_waitfd wait = {.fd = call->ops->cancel_fd(call), .events = CURL_WAIT_POLLIN};
+    struct waking wakes;
     int running;
+    note_what_wakes(exchange, &wakes);
     while (exchange->api->multi_perform(exchange->multi, &running) == CURLM_OK) {
         if (is_done(exchange, code))
             return MORTISE_OK;
@@ -194,9 +228,9 @@ static mortise_status transfer(struct exchange *exchange, CURLcode *code)
             return fail_cancelled(exchange);
         if (!left_ms)
             return fail_timeout(exchange);
-        if (wait.fd < 0 && left_ms > LOOK_AGAIN_MS) /* no descriptor was left for a cancel */
+        if (wakes.is_blind && left_ms > LOOK_AGAIN_MS)
             left_ms = LOOK_AGAIN_MS;
-        if (exchange->api->multi_poll(exchange->multi, &wait, wait.fd >= 0, left_ms, NULL) !=
+        if (exchange->api->multi_poll(exchange->multi, wakes.fds, wakes.count, left_ms, NULL) !=
             CURLM_OK)
             break;
     }
@@ -227,9 +261,11 @@ static mortise_status conclude(struct exchange *exchange, CURLcode code,
 static int64_t deadline(const struct exchange *exchange)
 {
     mortise_call *call = exchange->caller.call;
-    int64_t own_ms = exchange->request.face.timeout_ms;
-    int64_t call_ms = call->ops->remaining_ms(call);
-    return clock_ms() + (call_ms >= 0 && call_ms < own_ms ? call_ms : own_ms);
+    int64_t limit_ms = exchange->request.face.timeout_ms;
+    int64_t call_ms = call ? call->ops->remaining_ms(call) : -1;
+    if (call_ms >= 0 && (limit_ms < 0 || call_ms < limit_ms))
+        limit_ms = call_ms;
+    return limit_ms < 0 ? -1 : clock_ms() + limit_ms;
 }
 
 static mortise_status exchange_with(struct exchange *exchange, mortise_http_response *response)
@@ -251,25 +287,101 @@ static void clear(mortise_http_response *response)
     memcpy(response, &nothing, nothing.size < sizeof(nothing) ? nothing.size : sizeof(nothing));
 }
 
+static void tell_problem(mortise_http_response *response, const char *problem)
+{
+    if (MORTISE_HAS(response, mortise_http_response, problem))
+        response->problem = problem;
+}
+
+/* The reason of what failed is in memory of the caller's; there may be none left. */
+static void tell_reason(struct caller *caller, mortise_http_response *response)
+{
+    const struct text *reason = &caller->reason;
+    const char *copy = caller_copy(caller, text_cstr(reason), reason->length);
+    tell_problem(response, copy && *copy ? copy : "out of memory");
+}
+
+static mortise_status ask(struct exchange *exchange, const mortise_http_request *request,
+                          mortise_http_response *response)
+{
+    const char *problem = http_request_read(&exchange->request, request);
+    mortise_status status;
+    if (problem) {
+        text_release(&exchange->request.host);
+        status = caller_invalid(&exchange->caller, "the request cannot be made: %s", problem);
+    } else {
+        status = exchange_with(exchange, response);
+    }
+    if (status != MORTISE_OK)
+        tell_reason(&exchange->caller, response);
+    return status;
+}
+
+/* ---- the table ---- */
+
 static mortise_status send_request(mortise_call *call, const mortise_http_request *request,
                                    mortise_http_response *response)
 {
     struct exchange exchange = {0};
-    if (!caller_begin(&exchange.caller, call, "http"))
-        return MORTISE_INVALID;
-    const char *problem = http_request_read(&exchange.request, request);
-    if (!problem && (!response || !MORTISE_HAS(response, mortise_http_response, status)))
-        problem = "there is no place for the response";
-    mortise_status status = MORTISE_OK;
-    if (problem) {
-        text_release(&exchange.request.host);
-        status = caller_invalid(&exchange.caller, "the request cannot be made: %s", problem);
-    } else {
+    bool has_place = response && MORTISE_HAS(response, mortise_http_response, status);
+    if (has_place)
         clear(response);
-        status = exchange_with(&exchange, response);
+    if (!caller_begin(&exchange.caller, call, "http")) {
+        if (has_place)
+            tell_problem(response, "the call is over");
+        return MORTISE_INVALID;
+    }
+    mortise_status status =
+        has_place ? ask(&exchange, request, response)
+                  : caller_invalid(&exchange.caller, "there is no place for the response");
+    caller_end(&exchange.caller);
+    return status;
+}
+
+/* The answer's memory is the plugin's from then on; false: there is none to remember it by. */
+static bool hand_over_memory(struct caller *caller, mortise_http_response *response)
+{
+    struct arena *memory = malloc(sizeof(*memory));
+    response->memory = memory;
+    if (!memory)
+        return false;
+    *memory = caller->memory;
+    caller->memory = (struct arena){0};
+    return true;
+}
+
+static mortise_status fetch(const mortise_host *host, const mortise_http_request *request,
+                            mortise_http_response *response)
+{
+    struct exchange exchange = {0};
+    if (!response || !MORTISE_HAS(response, mortise_http_response, memory))
+        return MORTISE_INVALID;
+    clear(response);
+    if (!caller_begin_outside(&exchange.caller, host, "http")) {
+        tell_problem(response, "this host makes no requests");
+        return MORTISE_UNSUPPORTED;
+    }
+    mortise_status status = ask(&exchange, request, response);
+    if (!hand_over_memory(&exchange.caller, response)) {
+        clear(response);
+        tell_problem(response, "out of memory");
+        status = MORTISE_NO_MEMORY;
     }
     caller_end(&exchange.caller);
     return status;
 }
 
-const mortise_http http_table = {.size = sizeof(http_table), .send = send_request};
+static void release(const mortise_host *host, mortise_http_response *response)
+{
+    (void)host;
+    if (!response || !MORTISE_HAS(response, mortise_http_response, memory))
+        return;
+    struct arena *memory = response->memory;
+    if (memory)
+        arena_release(memory);
+    free(memory);
+    clear(response);
+}
+
+const mortise_http http_table = {
+    .size = sizeof(http_table), .send = send_request, .fetch = fetch, .release = release};

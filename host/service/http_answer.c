@@ -1,11 +1,34 @@
 #include "service/http_answer.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/utf8.h"
+#include "service/http_request.h"
 
 enum { MAX_HEAD_BYTES = 256 << 10 };
+
+/* ---- a head ---- */
+
+/* `text` is that of `count` headers, as add_header() wrote it. */
+static void point_into(mortise_http_header *headers, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        headers[i].name = text;
+        headers[i].value = text + strlen(text) + 1;
+        text = headers[i].value + strlen(headers[i].value) + 1;
+    }
+}
+
+static const char *find_header(const mortise_http_header *headers, size_t count, const char *name)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(headers[i].name, name) == 0)
+            found = headers[i].value;
+    return found;
+}
 
 /* ---- as it comes ---- */
 
@@ -35,20 +58,66 @@ static void add_header(struct http_answer *answer, const char *line, size_t leng
 }
 
 /* A status line starts anew: only the last response counts. */
+static void begin_head(struct http_answer *answer, const char *line, size_t length)
+{
+    const char *blank = memchr(line, ' ', length);
+    size_t at = blank ? (size_t)(blank - line) : length;
+    text_reset(&answer->head);
+    answer->header_count = 0;
+    answer->status = 0;
+    while (++at < length && line[at] >= '0' && line[at] <= '9' && answer->status < 1000)
+        answer->status = answer->status * 10 + (uint32_t)(line[at] - '0');
+}
+
+/* Another response follows: after "100 Continue", and where libcurl follows a redirect. */
+static bool is_on_the_way(const struct http_answer *answer, const mortise_http_header *headers)
+{
+    if (answer->status < 200)
+        return true;
+    if (answer->status / 100 != 3 || !http_request_follows(answer->request))
+        return false;
+    const char *place = find_header(headers, answer->header_count, "Location");
+    return place && *place;
+}
+
+/* Trailers end with an empty line too, and come after the body. */
+static void end_head(struct http_answer *answer)
+{
+    const mortise_http_request *request = answer->request;
+    if (!request->answered || answer->is_told)
+        return;
+    mortise_http_header *headers = calloc(answer->header_count + 1, sizeof(*headers));
+    if (!headers) {
+        answer->stop = HTTP_NO_MEMORY;
+        return;
+    }
+    point_into(headers, answer->header_count, text_cstr(&answer->head));
+    if (!is_on_the_way(answer, headers)) {
+        answer->is_told = true;
+        request->answered(request->received_data, answer->status, headers, answer->header_count);
+    }
+    free(headers);
+}
+
+static bool is_end(const char *line, size_t length)
+{
+    return length && (*line == '\r' || *line == '\n');
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
     struct http_answer *answer = context;
     size_t length = size * count;
-    if (length > 5 && strncasecmp(line, "HTTP/", 5) == 0) {
-        text_reset(&answer->head);
-        answer->header_count = 0;
-    } else {
+    if (length > 5 && strncasecmp(line, "HTTP/", 5) == 0)
+        begin_head(answer, line, length);
+    else
         add_header(answer, line, length);
-    }
     if (answer->head.failed)
         answer->stop = HTTP_NO_MEMORY;
     else if (answer->head.length > MAX_HEAD_BYTES)
         answer->stop = HTTP_HEAD_TOO_LARGE;
+    else if (is_end(line, length))
+        end_head(answer);
     return answer->stop == HTTP_GOES_ON ? length : 0;
 }
 
@@ -103,21 +172,8 @@ static const mortise_http_header *make_headers(const struct http_answer *answer,
         caller_alloc(caller, (answer->header_count + 1) * sizeof(*headers));
     if (!text || !headers)
         return NULL;
-    for (size_t i = 0; i < answer->header_count; i++) {
-        headers[i].name = text;
-        headers[i].value = text + strlen(text) + 1;
-        text = headers[i].value + strlen(headers[i].value) + 1;
-    }
+    point_into(headers, answer->header_count, text);
     return headers;
-}
-
-static const char *content_type(const mortise_http_header *headers, size_t count)
-{
-    const char *found = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(headers[i].name, "Content-Type") == 0)
-            found = headers[i].value;
-    return found;
 }
 
 mortise_status http_answer_hand_over(const struct http_answer *answer, struct caller *caller,
@@ -139,7 +195,7 @@ mortise_status http_answer_hand_over(const struct http_answer *answer, struct ca
     };
     if (!given.headers || !given.url || !given.body)
         return caller_no_memory(caller);
-    given.content_type = content_type(given.headers, given.header_count);
+    given.content_type = find_header(given.headers, given.header_count, "Content-Type");
     memcpy(response, &given, given.size < sizeof(given) ? given.size : sizeof(given));
     return MORTISE_OK;
 }

@@ -14,6 +14,8 @@ enum http_stop { HTTP_GOES_ON, HTTP_TOO_LARGE, HTTP_HEAD_TOO_LARGE, HTTP_STOPPED
 struct http_answer {
     const mortise_http_request *request;
     enum http_stop stop;
+    uint32_t status;    /* of the last response whose head began */
+    bool is_told;       /* answered() was called */
     size_t body_length; /* what came, also where it was handed on */
     struct text body;
     struct text head; /* "NAME\0VALUE\0…" of the last response */
@@ -21,7 +23,7 @@ struct http_answer {
 };
 
 bool http_answer_apply(struct http_answer *answer, const struct curl_api *api, CURL *easy);
-/* Everything in memory of the call.  `response` is the tool's, as large as its size says. */
+/* Everything in memory of the caller's.  `response` is the tool's, as large as its size says. */
 mortise_status http_answer_hand_over(const struct http_answer *answer, struct caller *caller,
                                      const struct curl_api *api, CURL *easy,
                                      mortise_http_response *response);

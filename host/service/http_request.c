@@ -1,5 +1,6 @@
 #include "service/http_request.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 
@@ -77,6 +78,8 @@ static const char *check(const mortise_http_request *face)
         problem = "its headers have a count and no place";
     if (!problem && face->header_count > MAX_HEADERS)
         problem = "it has more than 1000 headers";
+    if (!problem && face->stop_fd > 0 && fcntl(face->stop_fd, F_GETFD) < 0)
+        problem = "its stop_fd is no open descriptor";
     for (size_t i = 0; !problem && i < face->header_count; i++)
         problem = check_header(&face->headers[i]);
     return problem;
@@ -94,7 +97,9 @@ static void set_defaults(mortise_http_request *face)
 {
     if (!face->method)
         face->method = face->body ? "POST" : "GET";
-    if (face->timeout_ms <= 0)
+    if (face->stop_fd < 0)
+        face->stop_fd = 0;
+    if (!face->timeout_ms)
         face->timeout_ms = DEFAULT_TIMEOUT_MS;
     if (face->timeout_ms > LONGEST_TIMEOUT_MS)
         face->timeout_ms = LONGEST_TIMEOUT_MS;
@@ -182,12 +187,17 @@ static bool set_method(const mortise_http_request *face, const struct curl_api *
     return api->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, face->method) == CURLE_OK;
 }
 
-/* Of the methods whose repetition elsewhere is well defined. */
+/* Methods whose repetition elsewhere is well defined. */
+bool http_request_follows(const mortise_http_request *face)
+{
+    return face->max_redirects > 0 &&
+           (is_method(face, "GET") || is_method(face, "HEAD") || is_method(face, "POST"));
+}
+
 static bool set_redirects(const mortise_http_request *face, const struct curl_api *api, CURL *easy)
 {
-    bool follows = face->max_redirects > 0 &&
-                   (is_method(face, "GET") || is_method(face, "HEAD") || is_method(face, "POST"));
-    return api->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, (long)follows) == CURLE_OK &&
+    long follows = http_request_follows(face);
+    return api->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, follows) == CURLE_OK &&
            api->easy_setopt(easy, CURLOPT_MAXREDIRS, (long)face->max_redirects) == CURLE_OK;
 }
 

@@ -18,6 +18,9 @@ struct http_request {
 /* Copies what `given` has, but not what that points to.  NULL, or what cannot be used. */
 const char *http_request_read(struct http_request *request, const mortise_http_request *given);
 
+/* Whether a redirect is followed, and no answer. */
+bool http_request_follows(const mortise_http_request *face);
+
 /* Sets everything of it but the callbacks; the request must outlive the handle.  False: no
  * memory. */
 bool http_request_apply(struct http_request *request, const struct curl_api *api, CURL *easy);

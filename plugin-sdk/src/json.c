@@ -137,8 +137,8 @@ mortise_status mortise_json_string(const char *json, const char *key, char *out,
     return MORTISE_OK;
 }
 
-mortise_status mortise_json_text(mortise_call *call, const char *json, const char *key,
-                                 const char **out)
+/* A text in memory of the call, or without one in a block for free(). */
+static mortise_status copy_text(mortise_call *call, const char *json, const char *key, char **out)
 {
     const char *value;
     size_t length;
@@ -146,12 +146,32 @@ mortise_status mortise_json_text(mortise_call *call, const char *json, const cha
     if (status != MORTISE_OK)
         return status;
     read_string(value, NULL, 0, &length);
-    char *text = mortise_alloc(call, length + 1);
+    char *text = call ? mortise_alloc(call, length + 1) : malloc(length + 1);
     if (!text)
         return MORTISE_NO_MEMORY;
     read_string(value, text, length + 1, &length);
     *out = text;
     return MORTISE_OK;
+}
+
+mortise_status mortise_json_text(mortise_call *call, const char *json, const char *key,
+                                 const char **out)
+{
+    char *text;
+    mortise_status status = copy_text(call, json, key, &text);
+    if (status == MORTISE_OK)
+        *out = text;
+    return status;
+}
+
+mortise_status mortise_json_copy(const char *json, const char *key, char **out)
+{
+    return copy_text(NULL, json, key, out);
+}
+
+mortise_status mortise_json_value(const char *json, const char *key, const char **out)
+{
+    return find(json, key, out);
 }
 
 /* Where a number begins and ends. */

@@ -96,6 +96,8 @@ static const char *skip_string(const char *p)
     char ignored[4];
     size_t length = *p == '"';
     for (p++; length > 0;) {
+        while (*p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
+            p++; /* most characters stand for themselves */
         p = mortise__json_character(p, ignored, &length);
         if (!p)
             return NULL;

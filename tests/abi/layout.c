@@ -70,7 +70,7 @@ AT(mortise_tool_meta, inside, 88);
 AT(mortise_tool_meta, reserved, 92);
 
 /* T9: name, description and schema are the meta's. */
-SIZE(mortise_tool, 48);
+SIZE(mortise_tool, 56);
 AT(mortise_tool, size, 0);
 AT(mortise_tool, reserved, 4);
 AT(mortise_tool, meta, 8);
@@ -78,6 +78,7 @@ AT(mortise_tool, state, 16);
 AT(mortise_tool, state_tag, 24);
 AT(mortise_tool, run, 32);
 AT(mortise_tool, prepare, 40);
+AT(mortise_tool, options, 48);
 
 SIZE(mortise_attachment, 48);
 AT(mortise_attachment, size, 0);
@@ -232,7 +233,7 @@ AT(mortise_plugin, hook_count, 48);
 AT(mortise_plugin, close, 56);
 
 /* T26: all that a host gives a plugin; none of it registers anything. */
-SIZE(mortise_host, 40);
+SIZE(mortise_host, 48);
 AT(mortise_host, size, 0);
 AT(mortise_host, abi_major, 4);
 AT(mortise_host, abi_minor, 6);
@@ -240,6 +241,7 @@ AT(mortise_host, refuse, 8);
 AT(mortise_host, log, 16);
 AT(mortise_host, config, 24);
 AT(mortise_host, service, 32);
+AT(mortise_host, changed, 40);
 
 SIZE(mortise_artifact, 48);
 AT(mortise_artifact, version, 4);
@@ -279,7 +281,7 @@ SIZE(mortise_http_header, 16);
 AT(mortise_http_header, name, 0);
 AT(mortise_http_header, value, 8);
 
-SIZE(mortise_http_request, 96);
+SIZE(mortise_http_request, 112);
 AT(mortise_http_request, flags, 4);
 AT(mortise_http_request, method, 8);
 AT(mortise_http_request, url, 16);
@@ -292,8 +294,10 @@ AT(mortise_http_request, max_bytes, 64);
 AT(mortise_http_request, max_redirects, 72);
 AT(mortise_http_request, received, 80);
 AT(mortise_http_request, received_data, 88);
+AT(mortise_http_request, answered, 96);
+AT(mortise_http_request, stop_fd, 104);
 
-SIZE(mortise_http_response, 56);
+SIZE(mortise_http_response, 72);
 AT(mortise_http_response, status, 4);
 AT(mortise_http_response, headers, 8);
 AT(mortise_http_response, header_count, 16);
@@ -301,9 +305,13 @@ AT(mortise_http_response, content_type, 24);
 AT(mortise_http_response, url, 32);
 AT(mortise_http_response, body, 40);
 AT(mortise_http_response, body_length, 48);
+AT(mortise_http_response, problem, 56);
+AT(mortise_http_response, memory, 64);
 
-SIZE(mortise_http, 16);
+SIZE(mortise_http, 32);
 AT(mortise_http, send, 8);
+AT(mortise_http, fetch, 16);
+AT(mortise_http, release, 24);
 
 #endif
 
@@ -352,6 +360,7 @@ VALUE(MORTISE_SERIAL, 8);
 VALUE(MORTISE_SANDBOX_REQUIRED, 16);
 VALUE(MORTISE_DESTRUCTIVE, 32);
 VALUE(MORTISE_IDEMPOTENT, 64);
+VALUE(MORTISE_MAY_BE_LEFT_OUT, 1);
 VALUE(MORTISE_OPEN_WORLD, 128);
 VALUE(MORTISE_INSIDE_PROCESSES, 1);
 VALUE(MORTISE_INSIDE_LIBRARIES, 2);

@@ -184,6 +184,25 @@ static void reads_texts_of_any_length(void **state)
     fake_reset();
 }
 
+static void reads_texts_and_values_without_a_call(void **state)
+{
+    (void)state;
+    static const char json[] = "{\"t\":\"a\\u20acb\",\"n\": 12 ,\"o\":{\"x\":[]},\"z\":null}";
+    const char *value = NULL;
+    char *text = NULL;
+    assert_int_equal(mortise_json_copy(json, "t", &text), MORTISE_OK);
+    assert_string_equal(text, "a\xe2\x82\xac" "b");
+    assert_int_equal(mortise_json_copy(json, "n", &text), MORTISE_INVALID);
+    assert_int_equal(mortise_json_copy(json, "z", &text), MORTISE_NOT_FOUND);
+    free(text);
+    assert_int_equal(mortise_json_value(json, "n", &value), MORTISE_OK);
+    assert_int_equal(mortise_json_length(value), 2);
+    assert_int_equal(mortise_json_value(json, "o", &value), MORTISE_OK);
+    assert_int_equal(mortise_json_length(value), strlen("{\"x\":[]}"));
+    assert_int_equal(mortise_json_value(json, "z", &value), MORTISE_NOT_FOUND);
+    assert_int_equal(mortise_json_value("[1", NULL, &value), MORTISE_INVALID);
+}
+
 static void reads_lists_of_texts(void **state)
 {
     (void)state;
@@ -353,6 +372,7 @@ int main(void)
         cmocka_unit_test(steps_through_lists_and_objects),
         cmocka_unit_test(steps_through_members),
         cmocka_unit_test(reads_texts_of_any_length),
+        cmocka_unit_test(reads_texts_and_values_without_a_call),
         cmocka_unit_test(reads_lists_of_texts),
         cmocka_unit_test(stops_where_a_text_is_cut),
         cmocka_unit_test(refuses_what_is_no_json),

@@ -124,9 +124,11 @@ static mortise_status fetch(mortise_call *call, const fetch_args *args)
 }
 
 static const char *secret;
+static const mortise_host *the_host;
 
 static void *services_open(const mortise_host *host)
 {
+    the_host = host;
     const mortise_secrets *secrets = mortise_secrets_of(host);
     secret = secrets ? secrets->get(host, "token") : NULL;
     return calloc(1, 1);
@@ -265,6 +267,8 @@ static mortise_status answer(void *data, const mortise_http_request *request,
     static const mortise_http_header headers[] = {{"x-served-by", "the test"}};
     if (strstr(request->url, "nowhere"))
         return MORTISE_FAILED;
+    if (strstr(request->url, "why"))
+        return response->problem = "it is closed today:", MORTISE_FAILED;
     response->body = data;
     response->headers = headers;
     response->header_count = 1;
@@ -300,11 +304,107 @@ static int answers_requests(void)
     return mortise_test_close(test);
 }
 
+/* ---- outside of a call ---- */
+
+struct heard {
+    uint32_t status;
+    size_t headers, bytes;
+};
+
+static void hear_head(void *data, uint32_t status, const mortise_http_header *headers, size_t count)
+{
+    struct heard *heard = data;
+    mortise_test_true(heard->bytes == 0);
+    mortise_test_same(headers[0].value, "the test");
+    heard->status = status;
+    heard->headers = count;
+}
+
+static bool hear_piece(void *data, const void *bytes, size_t length)
+{
+    struct heard *heard = data;
+    (void)bytes;
+    heard->bytes += length;
+    return true;
+}
+
+static mortise_status fetch_url(const char *url, mortise_http_response *response,
+                                struct heard *heard, int stop_fd)
+{
+    const mortise_http *http = mortise_http_outside(the_host);
+    mortise_http_request request = {.size = sizeof(request),
+                                    .url = url,
+                                    .received = heard ? hear_piece : NULL,
+                                    .answered = heard ? hear_head : NULL,
+                                    .received_data = heard,
+                                    .stop_fd = stop_fd};
+    *response = (mortise_http_response){.size = sizeof(*response)};
+    return http->fetch(the_host, &request, response);
+}
+
+static int answers_outside_of_a_call(void)
+{
+    static char body[3000];
+    struct heard heard = {0};
+    mortise_http_response response;
+    int ends[2];
+    mortise_test *test = mortise_test_open(NULL);
+    mortise_test_true(!mortise_http_outside(the_host));
+    mortise_test_close(test);
+    test = mortise_test_open_with(&(mortise_test_setup){.http = answer, .http_data = body});
+    const mortise_http *http = mortise_http_outside(the_host);
+    memset(body, 'x', sizeof(body) - 1);
+    mortise_test_true(fetch_url("http://a/", &response, NULL, 0) == MORTISE_OK);
+    mortise_test_true(response.status == 200 && response.body_length == 2999 && !response.problem);
+    http->release(the_host, &response);
+    http->release(the_host, &response);
+    mortise_test_true(!response.body && response.size == sizeof(response));
+    mortise_test_true(fetch_url("http://a/", &response, &heard, 0) == MORTISE_OK);
+    mortise_test_true(heard.status == 200 && heard.headers == 1 && heard.bytes == 2999);
+    mortise_test_true(response.body_length == 0);
+    http->release(the_host, &response);
+    mortise_test_true(fetch_url("http://why/", &response, NULL, 0) == MORTISE_FAILED);
+    mortise_test_same(response.problem, "it is closed today: 'http://why/'");
+    http->release(the_host, &response);
+    mortise_test_true(pipe(ends) == 0);
+    close(ends[1]);
+    mortise_test_true(fetch_url("http://a/", &response, NULL, ends[0]) == MORTISE_CANCELLED);
+    http->release(the_host, &response);
+    return mortise_test_close(test);
+}
+
+/* The host would lose that memory. */
+static int misses_a_release(void)
+{
+    static mortise_http_response response; /* remembers it, so that it is no leak */
+    static char body[] = "hello";
+    mortise_test *test =
+        mortise_test_open_with(&(mortise_test_setup){.http = answer, .http_data = body});
+    mortise_test_true(fetch_url("http://a/", &response, NULL, 0) == MORTISE_OK);
+    return mortise_test_close(test);
+}
+
+static int counts_changes(void)
+{
+    mortise_test *test = mortise_test_open(NULL);
+    mortise_test_true(mortise_test_changes(test) == 0);
+    mortise_test_true(mortise_changed(the_host) == MORTISE_OK);
+    mortise_test_true(mortise_changed(the_host) == MORTISE_OK);
+    mortise_test_true(mortise_test_changes(test) == 2);
+    mortise_host old = *the_host;
+    old.size = offsetof(mortise_host, changed);
+    mortise_test_true(mortise_changed(&old) == MORTISE_UNSUPPORTED);
+    return mortise_test_close(test);
+}
+
 int main(void)
 {
     static const struct forked_case cases[] = {
         GOOD(has_none_at_first), GOOD(keeps_artifacts),  GOOD(remembers),
         GOOD(keeps_state),       GOOD(answers_requests),
+        GOOD(answers_outside_of_a_call),
+        BAD(misses_a_release, "1 answers of fetch() were not released"),
+        GOOD(counts_changes),
     };
     return run_forked(cases, sizeof(cases) / sizeof(cases[0]));
 }

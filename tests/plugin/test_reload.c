@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -174,6 +175,101 @@ static void another_configuration_is_a_change(void **state)
     assert_has(told,
                "kept counter.so: the configuration makes tool 'counter' to 'bad name counter'");
     answers("counter", "count: 2");
+}
+
+/* ---- what asks ---- */
+
+/* mortise_host.changed of plugin `index`. */
+static void ask(size_t index)
+{
+    struct registry *registry = plugin_set_registry(set);
+    const mortise_host *host = host_api_face(registry_plugin(registry, index)->api);
+    registry_unref(registry);
+    assert_int_equal(host->abi_minor, MORTISE_ABI_MINOR);
+    host->changed(host);
+}
+
+static bool wakes(void)
+{
+    struct pollfd wait = {.fd = plugin_set_wake_fd(set), .events = POLLIN};
+    assert_true(wait.fd >= 0);
+    bool is_readable = poll(&wait, 1, 0) > 0;
+    assert_int_equal(is_readable, plugin_set_is_asked(set));
+    return is_readable;
+}
+
+/* C17: the factory of the same file is called again, and only that one's; asking twice is asking
+ * once. */
+static void a_plugin_that_asks_is_made_anew(void **state)
+{
+    (void)state;
+    copy(V1, "version.so");
+    copy(COUNTER, "counter.so");
+    load_folder();
+    const struct object *version = object(1);
+    answers("counter", "count: 0");
+    assert_false(wakes());
+    ask(1);
+    ask(1);
+    assert_true(wakes());
+    assert_int_equal(count(version, "version_made"), 1); /* when the host can, not now */
+    struct registry *before = plugin_set_registry(set);
+    reload_tells("replaced version.so\n");
+    assert_false(wakes());
+    assert_ptr_equal(object(1), version);
+    assert_int_equal(count(version, "version_made"), 2);
+    assert_int_equal(count(version, "version_closed"), 0);
+    answers_in(before, "version", "v1"); /* a call in flight */
+    registry_unref(before);
+    assert_int_equal(count(version, "version_closed"), 1);
+    answers("version", "v1");
+    answers("counter", "count: 1");
+    reload_tells("");
+}
+
+/* What was there stays, and may ask again. */
+static void one_that_asks_and_is_refused_stays(void **state)
+{
+    (void)state;
+    copy(V1, "version.so");
+    load_folder();
+    atomic_int *refuses = counter_of(object(0), "version_refuses");
+    atomic_store(refuses, 1);
+    ask(0);
+    reload_tells("kept version.so: it refused to load: it does not want to\n");
+    answers("version", "v1");
+    assert_false(wakes());
+    atomic_store(refuses, 0);
+    reload_tells("");
+    ask(0);
+    reload_tells("replaced version.so\n");
+    answers("version", "v1");
+}
+
+/* A plugin that goes may ask to its end, and with its set when nobody listens any more. */
+static void *ask_on(void *data)
+{
+    const mortise_host *host = data;
+    for (int i = 0; i < 2000; i++)
+        host->changed(host);
+    return NULL;
+}
+
+static void a_set_that_goes_hears_nobody(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    copy(V1, "version.so");
+    load_folder();
+    struct registry *registry = plugin_set_registry(set);
+    struct host_api *api = registry_plugin(registry, 0)->api;
+    assert_int_equal(pthread_create(&thread, NULL, ask_on, (void *)(uintptr_t)host_api_face(api)), 0);
+    for (int i = 0; i < 5; i++)
+        reload();
+    plugin_set_free(set);
+    set = NULL;
+    pthread_join(thread, NULL);
+    registry_unref(registry);
 }
 
 /* ---- what takes the place of something ---- */
@@ -544,6 +640,7 @@ static void without_memory_nothing_is_lost(void **state)
         bool second = allowed % 2;
         struct registry *before = plugin_set_registry(set);
         put(second ? V2 : V1, "version.so");
+        ask(0); /* left */
         *told = '\0';
         fail_after(allowed);
         bool done = plugin_set_reload(set, tell, NULL, &error);
@@ -552,11 +649,14 @@ static void without_memory_nothing_is_lost(void **state)
             struct registry *now = plugin_set_registry(set);
             assert_ptr_equal(now, before);
             assert_string_equal(told, "");
+            assert_true(plugin_set_is_asked(set)); /* what was asked for is still to be done */
             registry_unref(now);
         }
         registry_unref(before);
         answers("a", "left");
         reload();
+        if (!done)
+            assert_has(told, "replaced left.so\n");
         answers("version", second ? "v2" : "v1");
         assert_true(allowed < 500);
     }
@@ -568,6 +668,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
         TEST(what_did_not_change_keeps_its_state),
         TEST(another_configuration_is_a_change),
+        TEST(a_plugin_that_asks_is_made_anew),
+        TEST(one_that_asks_and_is_refused_stays),
+        TEST(a_set_that_goes_hears_nobody),
         TEST(a_new_version_takes_over),
         TEST(a_file_that_is_gone),
         TEST(a_call_in_flight_ends_on_the_old_instance),

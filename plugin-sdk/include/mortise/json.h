@@ -48,6 +48,11 @@ MORTISE__OURS mortise_status mortise_json_string(const char *json, const char *k
 /* A text of any length, in memory that dies with the call.  MORTISE_NO_MEMORY: none left. */
 MORTISE__OURS mortise_status mortise_json_text(mortise_call *call, const char *json,
                                                const char *key, const char **out);
+/* The same in memory for free(), where there is no call. */
+MORTISE__OURS mortise_status mortise_json_copy(const char *json, const char *key, char **out);
+/* Where a value of any kind begins. */
+MORTISE__OURS mortise_status mortise_json_value(const char *json, const char *key,
+                                                const char **out);
 /* A whole number; also one that is written as 12.0 or 1e3. */
 MORTISE__OURS mortise_status mortise_json_integer(const char *json, const char *key, int64_t *out);
 /* Any number; never infinite. */

@@ -14,7 +14,8 @@
  * All functions are [thread-safe] until the call is finished, and may wait for a disk or a
  * network.  What they return lives as long as the call.  When one fails, by any status below
  * MORTISE_OK but MORTISE_NOT_FOUND and MORTISE_CONFLICT, its reason is kept as by fail(), so that
- * the tool can return that status as its own.
+ * the tool can return that status as its own.  Functions that take the host in place of a call are
+ * for any thread as long as the plugin lives, and say themselves whose memory it is.
  *
  * Tables grow only at the end (MORTISE_HAS); a new meaning gets a new id.
  *
@@ -166,8 +167,10 @@ typedef struct mortise_http_request {
     size_t header_count;
     const void *body; /* or NULL */
     size_t body_length;
-    int64_t timeout_ms;     /* for all of it; 0: 30 seconds.  The call's own limit counts too */
-    size_t max_bytes;       /* of the answer; 0: 10 MiB */
+    /* For all of it; 0: 30 seconds; since 1.2 below 0: no limit, for a stream that stays open (a
+     * host before that takes 30 seconds).  In send() the call's own limit counts too. */
+    int64_t timeout_ms;
+    size_t max_bytes; /* of the answer, also by pieces; 0: 10 MiB; SIZE_MAX: no limit */
     /* Of GET, HEAD and POST; 0: a redirect is an answer like any other.  The headers go along, but
      * for Authorization and Cookie to another host. */
     uint32_t max_redirects;
@@ -176,9 +179,20 @@ typedef struct mortise_http_request {
      * request (MORTISE_CANCELLED).  On the calling thread.  May be NULL. */
     bool (*received)(void *data, const void *bytes, size_t length);
     void *received_data;
+    /* Since 1.2: gets the head of the answer as soon as it is here, before the first byte of the
+     * body, and once: of the last answer after redirects.  `data` is received_data; the headers are
+     * borrowed until it returns.  On the calling thread.  May be NULL. */
+    void (*answered)(void *data, uint32_t status, const mortise_http_header *headers,
+                     size_t header_count);
+    /* Since 1.2: a descriptor of the caller's, such as an eventfd or the end of a pipe.  As soon as
+     * it can be read, or its other end is closed, the request ends (MORTISE_CANCELLED); nothing is
+     * read from it.  It stays open until the function returns.  0 and below: none. */
+    int stop_fd;
+    uint32_t reserved2;
 } mortise_http_request;
 
-/* The answer; all but `size` is set by send() and lives as long as the call. */
+/* The answer; all but `size` is set.  After send() it lives as long as the call; after fetch()
+ * until release(). */
 typedef struct mortise_http_response {
     uint32_t size;   /* set by the caller */
     uint32_t status; /* 200, … */
@@ -188,6 +202,8 @@ typedef struct mortise_http_response {
     const char *url;          /* of the last request, after redirects */
     const char *body;         /* with a NUL behind it */
     size_t body_length;
+    const char *problem; /* since 1.2: why it failed, for people; NULL after MORTISE_OK */
+    void *memory;        /* since 1.2: the host's own, for release() */
 } mortise_http_response;
 
 /* The service MORTISE_HTTP_ID. */
@@ -199,6 +215,18 @@ typedef struct mortise_http {
      * cancelled (MORTISE_CANCELLED).  MORTISE_DENIED: only addresses that are not public. */
     mortise_status (*send)(mortise_call *call, const mortise_http_request *request,
                            mortise_http_response *response);
+
+    /* Since 1.2: the same without a call, also while tool_definition() and close() run.  Limits and
+     * statuses are those of send(); what ends it early is its own time limit, stop_fd and
+     * received().  It waits for the network, so it has a thread of the plugin's own where that may
+     * take long.  What it returns must be given to release(), also after it has failed; the
+     * response must have room for `memory`.  It must have returned before close() does.
+     * [thread-safe] */
+    mortise_status (*fetch)(const mortise_host *host, const mortise_http_request *request,
+                            mortise_http_response *response);
+    /* Since 1.2: frees what fetch() put into the response, and sets all but `size` to zero; one
+     * that is zero is fine.  [thread-safe] */
+    void (*release)(const mortise_host *host, mortise_http_response *response);
 } mortise_http;
 
 /* ---- how to get them; NULL: not here ---------------------------------------------------------- */
@@ -233,6 +261,13 @@ static inline const mortise_state_service *mortise_state_of(mortise_call *call)
 static inline const mortise_http *mortise_http_of(mortise_call *call)
 {
     return (const mortise_http *)mortise_service(call, MORTISE_HTTP_ID);
+}
+
+/* The same for fetch(), had from the host in open() or later; NULL too before 1.2. */
+static inline const mortise_http *mortise_http_outside(const mortise_host *host)
+{
+    const mortise_http *http = (const mortise_http *)host->service(host, MORTISE_HTTP_ID);
+    return http && MORTISE_HAS(http, mortise_http, release) && http->fetch ? http : NULL;
 }
 
 /* What the configuration grants; had from the host, in open() or later. */

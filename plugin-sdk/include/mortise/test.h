@@ -61,8 +61,10 @@ typedef struct mortise_test_setup {
     const char *caller;         /* "agent" and "app"; NULL: "test" */
     uint32_t services;          /* MORTISE_TEST_ARTIFACTS | … */
     const char *const *secrets; /* {"NAME", "value", "NAME", "value", NULL} */
-    /* Answers requests in the network's place.  What it puts into *response is copied; without a
-     * status it is 200.  Limits and MORTISE_HTTP_PUBLIC_ONLY are for the callback to look at. */
+    /* Answers requests in the network's place, also those of fetch(), on the thread that asks.  What
+     * it puts into *response is copied; without a status it is 200, and a `problem` is why it fails.
+     * answered() and received() are called with it.  Time limits and MORTISE_HTTP_PUBLIC_ONLY are
+     * for the callback to look at. */
     mortise_status (*http)(void *data, const mortise_http_request *request,
                            mortise_http_response *response);
     void *http_data;
@@ -79,6 +81,9 @@ int mortise_test_close(mortise_test *test);
 int mortise_test_status(void);
 /* The lines of mortise_log() so far, such as "warning: …\n". */
 const char *mortise_test_log(mortise_test *test);
+/* How often the plugin asked to be loaded anew (mortise_changed()).  It is not: the next
+ * mortise_test_open() does that. */
+unsigned mortise_test_changes(mortise_test *test);
 
 /* ---- one call -------------------------------------------------------------------------------- */
 

@@ -356,6 +356,9 @@ typedef struct mortise_new_tool {
     const char *title;
     const char *const *scopes;   /* NULL-terminated */
     const char *const *examples; /* NULL-terminated */
+    /* It comes from elsewhere: if the host cannot use it, because of its schema, its name or whatever
+     * else, it is left out with a warning, and the others stay. */
+    bool is_optional;
     /* `json` is an object that fits the schema, and lives until the call is finished.  [call] */
     mortise_status (*run)(mortise_call *call, const char *json, void *data);
     void *data;
@@ -416,6 +419,18 @@ static inline mortise_status mortise_config_strings(const mortise_host *host, co
                                                     char ***out)
 {
     return mortise_json_strings(mortise_config(host), key, out);
+}
+
+/* What tool_definition() would return is another plugin by now, such as one with a tool more: the
+ * host loads it anew between two requests to the model, so that open() and .add run once more while
+ * calls of this one may go on.  Since 1.2; MORTISE_UNSUPPORTED: the host is older, and the plugin
+ * stays as it is.  [thread-safe] */
+static inline mortise_status mortise_changed(const mortise_host *host)
+{
+    if (!MORTISE_HAS(host, mortise_host, changed) || !host->changed)
+        return MORTISE_UNSUPPORTED;
+    host->changed(host);
+    return MORTISE_OK;
 }
 
 /* ---- in a call: everything else.  All [thread-safe] until the call is finished ------------- */

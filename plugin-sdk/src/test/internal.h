@@ -57,12 +57,15 @@ struct mortise_test {
     int64_t cancel_ms;   /* of the next call; -1: never */
     int64_t deadline_ms; /* of the next call; -1: none */
     int64_t patience_ms;
+    atomic_uint changes; /* how often changed() was called */
+    atomic_int responses; /* of fetch(), that were not released */
     struct preparation *prepared; /* tools whose prepare() was called */
     const char *reason;           /* of the last that failed */
     char run[40];      /* the invocation of hooks */
     struct list items; /* const char *, of the next event */
 };
 
+mortise_test *mortise__test_of(const mortise_host *host);
 /* Prints one failure and counts it. */
 void mortise__test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

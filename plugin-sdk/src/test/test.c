@@ -87,14 +87,14 @@ void mortise_test_context(mortise_test *test, const char *key, const char *value
 
 /* ---- the host ---- */
 
-static mortise_test *test_of(const mortise_host *host)
+mortise_test *mortise__test_of(const mortise_host *host)
 {
     return (mortise_test *)(uintptr_t)host; /* ours, and first in the test */
 }
 
 static void host_refuse(const mortise_host *host, const char *reason)
 {
-    mortise_test *test = test_of(host);
+    mortise_test *test = mortise__test_of(host);
     test->refusal = mortise__pool_text(&test->pool, reason ? reason : "");
 }
 
@@ -107,7 +107,7 @@ static void log_text(mortise_test *test, const char *text)
 static void host_log(const mortise_host *host, uint32_t level, const char *message)
 {
     static const char *const levels[] = {"error", "warning", "note", "debug"};
-    mortise_test *test = test_of(host);
+    mortise_test *test = mortise__test_of(host);
     pthread_mutex_lock(&test->lock);
     log_text(test, level <= MORTISE_LOG_DEBUG ? levels[level] : "level?");
     log_text(test, ": ");
@@ -118,13 +118,23 @@ static void host_log(const mortise_host *host, uint32_t level, const char *messa
 
 static const char *host_config(const mortise_host *host)
 {
-    const char *config = test_of(host)->setup.config;
+    const char *config = mortise__test_of(host)->setup.config;
     return config ? config : "{}";
 }
 
 static const void *host_service(const mortise_host *host, const char *id)
 {
-    return mortise__test_service(test_of(host), id);
+    return mortise__test_service(mortise__test_of(host), id);
+}
+
+static void host_changed(const mortise_host *host)
+{
+    atomic_fetch_add(&mortise__test_of(host)->changes, 1);
+}
+
+unsigned mortise_test_changes(mortise_test *test)
+{
+    return atomic_load(&test->changes);
 }
 
 const char *mortise_test_log(mortise_test *test)
@@ -148,7 +158,8 @@ static mortise_test *test_new(const mortise_test_setup *setup)
                  .refuse = host_refuse,
                  .log = host_log,
                  .config = host_config,
-                 .service = host_service},
+                 .service = host_service,
+                 .changed = host_changed},
         .setup = *setup,
         .pool = first,
         .cancel_ms = -1,
@@ -167,6 +178,9 @@ static void test_free(mortise_test *test)
 {
     if (test->plugin && test->plugin->close)
         test->plugin->close(test->plugin);
+    if (atomic_load(&test->responses))
+        mortise__test_fail("mortise_test_close", 0, "%d answers of fetch() were not released",
+                           atomic_load(&test->responses));
     mortise__test_calls_release(test);
     mortise__test_store_release(test);
     mortise__list_release(&test->log);

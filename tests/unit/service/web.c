@@ -48,6 +48,24 @@ static bool put_endlessly(int fd, const char *head, const char *piece)
     return false;
 }
 
+static bool put_text(int fd, const char *text)
+{
+    return put(fd, text, strlen(text));
+}
+
+static bool put_stream(int fd)
+{
+    static const char *const pieces[] = {"3\r\none\r\n", "3\r\ntwo\r\n", "5\r\nthree\r\n"};
+    bool ok = put_text(fd, "HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n"
+                           "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                           "Transfer-Encoding: chunked\r\nTrailer: X-Late\r\n\r\n");
+    for (size_t i = 0; i < 3 && ok; i++) {
+        usleep(20000);
+        ok = put_text(fd, pieces[i]);
+    }
+    return ok && put_text(fd, "0\r\nX-Late: 1\r\n\r\n");
+}
+
 static bool put_bytes(int fd, size_t count)
 {
     char *bytes = malloc(count + 1);
@@ -86,7 +104,11 @@ static bool serve_path(int fd, const char *path, const char *request, size_t len
         snprintf(line, sizeof(line), "Location: %s\r\n", path + 4);
         return answer(fd, "302 Found", line, "moved", 5);
     }
-    while (recv(fd, &byte, 1, 0) > 0) /* "/silent" */
+    if (strcmp(path, "/stream") == 0)
+        return put_stream(fd);
+    if (strcmp(path, "/held") == 0)
+        put_text(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+    while (recv(fd, &byte, 1, 0) > 0) /* "/held", "/silent" */
         continue;
     return false;
 }

@@ -11,6 +11,9 @@
  *     /heads         headers without an end
  *     /head          one header without an end
  *     /to/URL        a redirect to the URL
+ *     /held          the head of a stream, and nothing more
+ *     /stream        "one", "two", "three" as chunks, with a pause before each, and a trailer;
+ *                    before it "103 Early Hints"
  */
 #ifndef TEST_WEB_H
 #define TEST_WEB_H
