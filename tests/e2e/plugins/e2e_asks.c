@@ -224,10 +224,8 @@ static void asks_close(void *state)
     struct asks *asks = state;
     char url[256];
     struct heard heard;
-    if (mortise_config_string(asks->host, "url", url, sizeof(url)) == MORTISE_OK) {
+    if (mortise_config_string(asks->host, "url", url, sizeof(url)) == MORTISE_OK)
         request(asks, NULL, url, NULL, &heard);
-        mortise_log(asks->host, MORTISE_LOG_WARNING, "in close(): %s", heard.text);
-    }
     free(asks);
 }
 
