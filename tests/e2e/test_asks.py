@@ -146,15 +146,6 @@ class Requests(Case):
             self.assertTrue(self.server.closed.acquire(timeout=e2e.SECONDS))
 
 
-class InASandbox(Case):
-    def test_nothing_of_it_in_a_sandbox(self):
-        done = self.mortise("--no-plugins", "-e", self.plugin, "tools", "call", "confined_outside",
-                            "{}")
-        if "may only run in a sandbox" in done.err:
-            self.skipTest("there is no sandbox here")
-        self.assertEqual(self.check(done, 0).out, "nothing\n")
-
-
 class IsolatedLoadedAnew(LoadedAnew):
     isolate = "true"
 
