@@ -136,7 +136,8 @@ static bool begin(struct serve *serve, struct error *error)
         return false;
     if (settings_text(&app->settings, SETTING_HTTP))
         return mcp_listen_start(&serve->listen, app, serve->server, error);
-    serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, error);
+    size_t line_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0);
+    serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, line_max, error);
     return serve->stdio;
 }
 

@@ -244,6 +244,14 @@ class Odd(mcp.Case):
         self.assertLess(client.memory_kb() - before, 40000)
         client.end()
 
+    def test_limit_of_a_line(self):  # S15
+        client = self.client("--message-limit", "1000")
+        self.assertEqual(client.text("echo", message="x" * 800), "x" * 800)
+        client.ask_tool("echo", message="x" * 1000)
+        self.check_code(client.message(), -32600)
+        self.check_alive(client)
+        client.end()
+
     def test_large_result(self):  # S16
         client = self.client()
         for bytes in (10500000, 60000000):
