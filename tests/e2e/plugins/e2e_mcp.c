@@ -206,7 +206,7 @@ MORTISE_TOOL(waits, MORTISE_READ_ONLY, "Answer once the call is cancelled, or ne
     (string,  mark, "Files with this name and an ending tell how far it is.", required),
     (boolean, deaf, "Never."));
 
-static mortise_call *volatile waiting; /* somebody has to know it */
+static _Atomic(mortise_call *) waiting; /* somebody has to know it */
 
 static mortise_status waits(mortise_call *call, const waits_args *args)
 {
