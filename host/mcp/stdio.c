@@ -100,7 +100,7 @@ static void refuse_long_line(struct mcp_stdio *stdio)
     text_printf(
         &out,
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":%d,\"message\":\"Invalid request: a message "
-        "may have %zu bytes\"}}",
+        "may have %zu bytes at most\"}}",
         MCP_INVALID_REQUEST, stdio->lines.max);
     if (!out.failed)
         send_line(stdio, (struct slice){out.data, out.length}, MCP_INVALID_REQUEST, true);
