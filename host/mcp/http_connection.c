@@ -21,10 +21,10 @@ static struct evbuffer *input(struct http_connection *connection)
     return connection->http->api->bufferevent_get_input(connection->stream);
 }
 
-void http_connection_timer(struct http_connection *connection, int64_t ms)
+bool http_connection_timer(struct http_connection *connection, int64_t ms)
 {
     struct timeval time = http_time(ms);
-    connection->http->api->event_add(connection->timer, &time);
+    return connection->http->api->event_add(connection->timer, &time) == 0;
 }
 
 static void drop_body(struct http_connection *connection)
@@ -94,6 +94,9 @@ void http_connection_answered(struct http_connection *connection)
     if (connection->head_text.capacity > KEPT_BYTES)
         text_release(&connection->head_text);
     http_connection_timer(connection, connection->http->patience_ms);
+    if (connection->is_held)
+        connection->http->api->bufferevent_enable(connection->stream, EV_READ);
+    connection->is_held = false;
 }
 
 static void refuse(struct http_connection *connection, const struct http_refusal *refusal)
@@ -222,6 +225,16 @@ static bool take_head(struct http_connection *connection)
     return true;
 }
 
+/* The next request waits.  (libevent's own limit for its buffers crashes without memory.) */
+static void hold(struct http_connection *connection)
+{
+    const struct event_api *api = connection->http->api;
+    if (connection->is_held || api->evbuffer_get_length(input(connection)) <= INPUT_MAX)
+        return;
+    connection->is_held = true;
+    api->bufferevent_disable(connection->stream, EV_READ);
+}
+
 void http_connection_go_on(struct http_connection *connection)
 {
     const struct event_api *api = connection->http->api;
@@ -235,7 +248,8 @@ void http_connection_go_on(struct http_connection *connection)
         case HTTP_BODY:
             take_body(connection);
             break;
-        case HTTP_SERVING: /* the next request waits */
+        case HTTP_SERVING:
+            hold(connection);
             goes_on = false;
             break;
         case HTTP_ENDING:
@@ -363,8 +377,8 @@ void http_connection_open(struct mcp_http *http, evutil_socket_t fd)
     http->connections = connection;
     http->connection_count++;
     api->bufferevent_setcb(connection->stream, on_read, on_written, on_event, connection);
-    api->bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
     api->bufferevent_set_timeouts(connection->stream, NULL, &patience);
-    api->bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
-    http_connection_timer(connection, http->patience_ms);
+    if (api->bufferevent_enable(connection->stream, EV_READ | EV_WRITE) != 0 ||
+        !http_connection_timer(connection, http->patience_ms))
+        http_connection_close(connection);
 }
