@@ -126,6 +126,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2 };
       "`mcp serve`: take requests from other machines, with a token")                              \
     X(HTTP_TIMEOUT, "http-timeout", 0, "SECONDS", SETTING_NUMBER, USER_ONLY, "30",                 \
       "`mcp serve`: for a client to send a request, or to accept the answer")                      \
+    X(MESSAGE_LIMIT, "message-limit", 0, "BYTES", SETTING_WHOLE, USER_ONLY, "10485760",            \
+      "`mcp serve`: of one message from a client, at most")                                        \
     X(TOKEN_FILE, "token-file", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                          \
       "`mcp serve`: each request must bring the token in it (or in MORTISE_MCP_TOKEN)")            \
     X(USER, "user", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "who asks, as tools are told")         \

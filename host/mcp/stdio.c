@@ -316,7 +316,8 @@ static bool begin(struct mcp_stdio *stdio)
     return made;
 }
 
-struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, struct error *error)
+struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, size_t line_max,
+                                struct error *error)
 {
     struct mcp_stdio *stdio = calloc(1, sizeof(*stdio));
     if (!stdio) {
@@ -326,7 +327,7 @@ struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, stru
     stdio->server = server;
     stdio->in = in;
     stdio->out = out;
-    stdio->lines = (struct line_reader)LINE_READER(STDIO_LINE_MAX);
+    stdio->lines = (struct line_reader)LINE_READER(line_max);
     pthread_mutex_init(&stdio->writing, NULL);
     pthread_mutex_init(&stdio->lock, NULL);
     pthread_cond_init(&stdio->changed, NULL);
