@@ -7,8 +7,9 @@
 
 /* What waits behind a request that is served; more stays in the socket. */
 #define INPUT_MAX  65536
-/* Bodies in memory, of all connections together: how many of the longest. */
+/* Bodies in memory, of all connections together: how many of the longest, and at least so much. */
 #define BODIES_MAX 16
+#define BODIES_MIN ((size_t)64 << 20)
 /* A slow client's body may take the longer the more of it has come: bytes in a millisecond. */
 #define BODY_RATE  16
 /* For the client to read an answer that it did not wait for. */
@@ -136,6 +137,11 @@ static void go_by(struct http_connection *connection, int status)
         refuse_for(connection, status, "the body is malformed");
 }
 
+static bool is_too_much(const struct mcp_http *http)
+{
+    return http->body_bytes > BODIES_MIN && http->body_bytes / BODIES_MAX > http->policy.body_max;
+}
+
 static void take_body(struct http_connection *connection)
 {
     struct mcp_http *http = connection->http;
@@ -146,7 +152,7 @@ static void take_body(struct http_connection *connection)
     int status = http_body_take(&connection->body, data, length, &used);
     http->body_bytes += connection->body.text.length;
     http->api->evbuffer_drain(in, used);
-    if (http->body_bytes > BODIES_MAX * http->policy.body_max)
+    if (is_too_much(http))
         refuse_for(connection, 503, "there are too many long messages at once");
     else
         go_by(connection, status);
