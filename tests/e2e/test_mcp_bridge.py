@@ -3,6 +3,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 
@@ -416,6 +417,47 @@ class Tools(Case):
         flags = self.bridged("tools", "show", "s__none").out
         self.assertIn("destructive", flags)
         self.assertIn("open-world", flags)
+
+
+class Loop(Case):
+    """mortise's own server behind mortise's own bridge, behind mortise's own server."""
+
+    CALLS = int(os.environ.get("MORTISE_SOAK", "1000"))
+
+    def resident(self, pid):
+        with open(f"/proc/{pid}/statm", encoding="ascii") as numbers:
+            return int(numbers.read().split()[1]) * 4096
+
+    def ask(self, server, count, begin):
+        """So many calls, a few at a time; the answers by their ids."""
+        answers = {}
+        for at in range(begin, begin + count, 50):
+            ids = range(at, min(at + 50, begin + count))
+            lines = [json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
+                "name": "m__greet", "arguments": {"name": f"n{number}"}}}) for number in ids]
+            server.stdin.write(("\n".join(lines) + "\n").encode())
+            server.stdin.flush()
+            for _ in ids:
+                message = json.loads(server.stdout.readline())
+                answers[message["id"]] = message["result"]["content"][0]["text"]
+        return answers
+
+    def test_many_calls(self):  # C29
+        greet = os.path.join(os.path.dirname(bridge()), "greet.so")
+        inner = ["--no-plugins", "--plugin", greet, "mcp", "serve"]
+        self.servers(m={"command": e2e.options.mortise, "args": inner})
+        self.assertEqual(self.told("m__greet", {"name": "Ada"}), "Hello, Ada!")
+        server = self.start("--no-plugins", "--plugin", bridge(), "mcp", "serve",
+                            stdin=subprocess.PIPE)
+        self.ask(server, 300, 0)
+        before = self.resident(server.pid)
+        answers = self.ask(server, self.CALLS, 1000)
+        self.assertEqual(answers, {number: f"Hello, n{number}!"
+                                   for number in range(1000, 1000 + self.CALLS)})
+        self.assertLess(self.resident(server.pid) - before, 16 << 20)
+        server.stdin.close()
+        server.stdin = None
+        self.check(self.finish(server), 0)
 
 
 if __name__ == "__main__":
