@@ -2,18 +2,17 @@
 #include "session_private.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <mortise/tool.h>
 
 #include "cache.h"
 #include "pause.h"
+#include "thread.h"
 
 enum {
     FAILURES_MAX = 5,      /* in a row */
@@ -22,28 +21,6 @@ enum {
     EAR_MS = 1000,         /* before a stream of changes is opened again; doubled each time … */
     EAR_MAX_MS = 60000
 };
-
-/* Until there is news, or that time has come (-1: never). */
-static void sleep_locked(struct session *session, int64_t until_ms)
-{
-    const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                                   .tv_nsec = (long)(until_ms % 1000) * 1000000};
-    if (until_ms < 0)
-        pthread_cond_wait(&session->news, &session->lock);
-    else
-        pthread_cond_timedwait(&session->news, &session->lock, &until);
-}
-
-/* No signal of the process's is for such a thread. */
-static bool start_thread(pthread_t *thread, void *(*run)(void *data), void *data)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_started = pthread_create(thread, NULL, run, data) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return is_started;
-}
 
 static bool is_stopping(struct session *session)
 {
@@ -107,10 +84,10 @@ static void *hear(void *data)
         int64_t until_ms = pause_now_ms() + pause_ms;
         while (is_good && !session->is_dead && !session->is_stopping && !session->is_closing &&
                pause_now_ms() < until_ms)
-            sleep_locked(session, until_ms);
+            thread_sleep_locked(&session->news, &session->lock, until_ms);
         pause_ms = pause_ms * 2 < EAR_MAX_MS ? pause_ms * 2 : EAR_MAX_MS;
-        if (!session->changed_ms)
-            session->changed_ms = pause_now_ms(); /* who does not listen may have missed something */
+        if (is_good && !session->changed_ms)
+            session->changed_ms = pause_now_ms(); /* who did not listen may have missed something */
         pthread_cond_broadcast(&session->news);
     }
     pthread_mutex_unlock(&session->lock);
@@ -125,7 +102,7 @@ static void listen_there(struct session *session)
     bool is_wanted = session->tells_changes && (waits || is_modern);
     int64_t id = ++session->last_id;
     if (is_wanted && waits)
-        session->has_ear = start_thread(&session->ear, hear, session);
+        session->has_ear = thread_start(&session->ear, hear, session) == 0;
     pthread_mutex_unlock(&session->lock);
     if (!is_wanted || waits)
         return;
@@ -221,7 +198,7 @@ static void close_link(struct session *session)
     }
     pthread_mutex_lock(&session->lock);
     while (session->senders > 0)
-        sleep_locked(session, -1);
+        thread_sleep_locked(&session->news, &session->lock, -1);
     session->link = NULL;
     session->is_closing = false;
     free_letters(session);
@@ -315,9 +292,9 @@ static bool wait_until_wanted(struct session *session, unsigned *interruptions)
     while (!session->is_stopping) {
         int64_t now_ms = pause_now_ms();
         if (session->state == STATE_DOWN && now_ms < session->retry_ms)
-            sleep_locked(session, session->retry_ms);
+            thread_sleep_locked(&session->news, &session->lock, session->retry_ms);
         else if (session->state == STATE_GIVEN_UP || !session->is_wanted)
-            sleep_locked(session, -1);
+            thread_sleep_locked(&session->news, &session->lock, -1);
         else
             break;
     }
@@ -408,7 +385,7 @@ static void look_after(struct session *session)
         bool has_letter = session->letters != NULL;
         bool is_due = due_ms >= 0 && pause_now_ms() >= due_ms;
         if (!has_letter && !is_due) {
-            sleep_locked(session, due_ms);
+            thread_sleep_locked(&session->news, &session->lock, due_ms);
             continue;
         }
         pthread_mutex_unlock(&session->lock);
@@ -443,7 +420,7 @@ static void *keep(void *data)
 void keeper_start_locked(struct session *session)
 {
     if (!session->has_keeper && !session->is_stopping)
-        session->has_keeper = start_thread(&session->keeper, keep, session);
+        session->has_keeper = thread_start(&session->keeper, keep, session) == 0;
 }
 
 void keeper_stop(struct session *session)

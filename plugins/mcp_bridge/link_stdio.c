@@ -22,6 +22,7 @@
 #include "buffer.h"
 #include "child.h"
 #include "pause.h"
+#include "thread.h"
 
 enum {
     QUEUE_MAX = 64 << 20, /* bytes that a server has not read */
@@ -406,17 +407,6 @@ static void close_link(struct link *face, const mortise_host *host)
 
 static const struct link_face stdio_face = {.waits = false, .send = send_message, .close = close_link};
 
-/* No signal of the process's is for this thread. */
-static int start_thread(struct stdio_link *self)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int problem = pthread_create(&self->thread, NULL, run, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return problem;
-}
-
 struct link *link_stdio_open(const struct server_config *config, const struct link_listener *listener,
                              char *problem, size_t size)
 {
@@ -431,7 +421,7 @@ struct link *link_stdio_open(const struct server_config *config, const struct li
     if (self->wake < 0) {
         snprintf(problem, size, "there are no descriptors left");
     } else if (child_start(&self->child, config, problem, size)) {
-        int reason = start_thread(self);
+        int reason = thread_start(&self->thread, run, self);
         if (reason == 0)
             return &self->face;
         snprintf(problem, size, "no thread could be started: %s", strerror(reason));

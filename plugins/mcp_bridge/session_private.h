@@ -1,6 +1,6 @@
 /*
  * session_private - a session as its own files see it: sessions.c (who has it), session.c (what is
- * asked and answered), era.c and tools_list.c (what the keeper asks first), keeper.c.
+ * asked and answered), session_call.c, era.c and tools_list.c (what the keeper asks first), keeper.c.
  *
  * `lock` guards all but what is said to be another's.  What is told to the host under it (lines for
  * the log, that tools have changed) comes back by no way.

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
 #include "pause.h"
+#include "thread.h"
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct session *table;
@@ -21,7 +21,6 @@ static struct session *table;
 
 static struct session *make(struct server_config *config)
 {
-    pthread_condattr_t attributes;
     struct session *session = calloc(1, sizeof(*session));
     int stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!session || stop < 0) {
@@ -34,10 +33,7 @@ static struct session *make(struct server_config *config)
     session->stop = stop;
     session->listing = cache_read(config->key);
     pthread_mutex_init(&session->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&session->news, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_news_init(&session->news);
     return session;
 }
 
@@ -167,14 +163,12 @@ void session_start(struct session *session)
 void session_wait(struct session *session)
 {
     int64_t until_ms = pause_now_ms() + session->config->limits.connect_ms;
-    const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
-                                   .tv_nsec = (long)(until_ms % 1000) * 1000000};
     pthread_mutex_lock(&session->lock);
     unsigned attempts = session->attempts;
     while ((session->state == STATE_IDLE || session->state == STATE_STARTING ||
             (session->state == STATE_DOWN && session->attempts == attempts)) &&
            session->has_keeper && pause_now_ms() < until_ms)
-        pthread_cond_timedwait(&session->news, &session->lock, &until);
+        thread_sleep_locked(&session->news, &session->lock, until_ms);
     pthread_mutex_unlock(&session->lock);
 }
 
