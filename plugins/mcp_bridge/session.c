@@ -220,16 +220,22 @@ static void show_progress(struct session *session, const char *params)
     pthread_mutex_unlock(&session->lock);
 }
 
+/* The keeper will read the list of tools again. */
+static void note_change(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    if (!session->changed_ms)
+        session->changed_ms = pause_now_ms();
+    pthread_cond_broadcast(&session->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
 static void take_notification(struct session *session, const struct rpc *rpc)
 {
     if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params) {
         show_progress(session, rpc->params);
     } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
-        pthread_mutex_lock(&session->lock);
-        if (!session->changed_ms)
-            session->changed_ms = pause_now_ms();
-        pthread_cond_broadcast(&session->news);
-        pthread_mutex_unlock(&session->lock);
+        note_change(session);
     }
 }
 
@@ -577,6 +583,14 @@ static void explain(struct session *session, const struct reply *reply, struct a
              "MCP server '%s': %s", name, reply->problem);
 }
 
+/* A tool wants other arguments in the head of its calls than when its list was read. */
+static bool is_mismatch(const char *error)
+{
+    int64_t code = 0;
+    return error && mortise_json_integer(error, "code", &code) == MORTISE_OK &&
+           code == RPC_HEADER_MISMATCH;
+}
+
 /* Asks once.  True: it may be asked again. */
 static bool call_once(struct session *session, mortise_call *call, const struct request *request,
                       const char *members, struct answer *answer)
@@ -604,6 +618,8 @@ static bool call_once(struct session *session, mortise_call *call, const struct 
         answer->result = reply.result;
         answer->error = reply.error;
         reply.result = reply.error = NULL;
+        if (is_mismatch(answer->error))
+            note_change(session);
     } else {
         explain(session, &reply, answer);
     }
