@@ -6,9 +6,9 @@ import threading
 import time
 
 import e2e
-import mcp_http
+import mcp_http_servers
 import servers
-from mcp_http import text, tool
+from mcp_http_servers import text, tool
 
 SECRET = "Bearer canary-91c2e7"
 
@@ -40,7 +40,7 @@ class Modern(Case):
         """C23: each request says what it is, a marked argument goes along, one that is wrongly
         marked leaves its tool out."""
         region = {"type": "string", "x-mcp-header": "Region"}
-        with mcp_http.Server(
+        with mcp_http_servers.Server(
                 ECHO, (tool("caf\u00e9", {"region": region}), echo),
                 (tool("bad", {"a": {"type": "object", "x-mcp-header": "A"}}), echo)) as server:
             self.configure(srv=server.url)
@@ -56,7 +56,7 @@ class Modern(Case):
         first, second = server.of("tools/call")
         for asked in server.of("POST"):
             self.assertEqual(asked.headers["Mcp-Method"], asked.rpc)
-            self.assertEqual(asked.headers["MCP-Protocol-Version"], mcp_http.MODERN)
+            self.assertEqual(asked.headers["MCP-Protocol-Version"], mcp_http_servers.MODERN)
             self.assertEqual(asked.headers["Accept"], "application/json, text/event-stream")
             self.assertIsNone(asked.headers["Mcp-Session-Id"])
         encoded = base64.b64encode("caf\u00e9".encode()).decode()
@@ -81,7 +81,7 @@ class Modern(Case):
                 exchange.raw(event[at:at + 3])
             exchange.end_stream()
 
-        with mcp_http.Server((tool("work"), work)) as server:
+        with mcp_http_servers.Server((tool("work"), work)) as server:
             self.configure(srv=server.url)
             done = self.check(self.call("srv__work"), 0)
             self.assertEqual(done.out.strip(), "w\u00f6rld \U0001f30d")
@@ -106,7 +106,7 @@ class Modern(Case):
         def refused(arguments, exchange):
             exchange.error(-32602, "bad cursor")
 
-        with mcp_http.Server((tool("show"), show), (tool("wrong"), wrong),
+        with mcp_http_servers.Server((tool("show"), show), (tool("wrong"), wrong),
                              (tool("refused"), refused)) as server:
             self.configure(srv=server.url)
             done = self.check(self.call("srv__show"), 0)
@@ -122,7 +122,7 @@ class Modern(Case):
         def count(arguments, exchange):
             return {**text("one"), "structuredContent": {"n": arguments.get("n", 1)}}
 
-        with mcp_http.Server((tool("count", {"n": {}}, outputSchema=schema), count)) as server:
+        with mcp_http_servers.Server((tool("count", {"n": {}}, outputSchema=schema), count)) as server:
             self.configure(srv=server.url)
             self.assertEqual(json.loads(self.check(self.call("srv__count"), 0).out), {"n": 1})
             self.assertIn("output schema", self.check(self.call("srv__count", n="x"), 1).err)
@@ -140,7 +140,7 @@ class Modern(Case):
                 return None
             return text(params["inputResponses"]["q"]["action"] + " " + params["requestState"])
 
-        with mcp_http.Server((tool("ask"), ask)) as server:
+        with mcp_http_servers.Server((tool("ask"), ask)) as server:
             self.configure(srv=server.url)
             done = self.check(self.call("srv__ask"), 0)
             self.assertEqual(done.out.strip(), "cancel " + state)
@@ -155,7 +155,7 @@ class Modern(Case):
             exchange.raw(b": here\n\n")
             left.append(exchange.is_left(e2e.SECONDS))
 
-        with mcp_http.Server((tool("hang"), hang)) as server:
+        with mcp_http_servers.Server((tool("hang"), hang)) as server:
             self.configure(srv={"url": server.url, "timeout": 300})
             began = time.monotonic()
             done = self.check(self.call("srv__hang"), 1)
@@ -179,7 +179,7 @@ class Modern(Case):
             for _ in range(200):
                 exchange.raw(b"x" * 100000)
 
-        with mcp_http.Server((tool("flood"), flood)) as server:
+        with mcp_http_servers.Server((tool("flood"), flood)) as server:
             self.configure(srv=server.url)
             self.assertIn("a message of more than", self.check(self.call("srv__flood"), 1).err)
 
@@ -202,7 +202,7 @@ class Legacy(Case):
                                  "error": {"code": -32001, "message": "Session not found"}})
             return True
 
-        with mcp_http.Server(ECHO, modern=False, session="s-1", gate=gate) as server:
+        with mcp_http_servers.Server(ECHO, modern=False, session="s-1", gate=gate) as server:
             self.configure(srv=server.url)
             done = self.check(self.call("srv__echo", text="hi"), 0)
             self.assertEqual(done.out.strip(), "hi")
@@ -213,7 +213,7 @@ class Legacy(Case):
                 self.assertEqual(asked.headers["Mcp-Session-Id"], "s-1" if named else None, asked)
                 self.assertIsNone(asked.headers["Mcp-Name"])
             for asked in server.of("tools/call"):
-                self.assertEqual(asked.headers["MCP-Protocol-Version"], mcp_http.LEGACY)
+                self.assertEqual(asked.headers["MCP-Protocol-Version"], mcp_http_servers.LEGACY)
             self.assertEqual(len(server.of("DELETE")), 1)
             order = [asked.rpc for asked in server.of("POST")]
             begun = order.index("initialize")
@@ -238,7 +238,7 @@ class Legacy(Case):
             broke.append(time.monotonic())
             exchange.end_stream()
 
-        with mcp_http.Server((tool("slow"), slow), modern=False, gate=gate) as server:
+        with mcp_http_servers.Server((tool("slow"), slow), modern=False, gate=gate) as server:
             self.configure(srv=server.url)
             self.assertEqual(self.check(self.call("srv__slow"), 0).out.strip(), "late")
             self.assertEqual([asked.headers["Last-Event-ID"] for asked in server.of("GET")], ["e1"])
@@ -258,7 +258,7 @@ class Changes(Case):
             time.sleep(0.4)  # the host has to hear of it
             return text("grown")
 
-        with mcp_http.Server((tool("grow"), grow), tells=True, **how) as server:
+        with mcp_http_servers.Server((tool("grow"), grow), tells=True, **how) as server:
             self.configure(srv=server.url)
             model = self.script({"calls": [{"name": "srv__grow"}]},
                                 {"calls": [{"name": "srv__late"}]}, {"text": "done"})
@@ -319,7 +319,7 @@ class Access(Case):
                            WWW_Authenticate='Bearer realm="tools"')
             return True
 
-        with mcp_http.Server(ECHO, gate=gate) as server:
+        with mcp_http_servers.Server(ECHO, gate=gate) as server:
             self.configure(srv=server.url)
             done = self.mortise("tools", "list")
             self.assertIn("needs authentication (401, WWW-Authenticate: Bearer realm=\"tools\")",
@@ -332,13 +332,13 @@ class Access(Case):
 
     def test_redirect(self):
         """C25: another place is not followed, and gets no header."""
-        with mcp_http.Server(ECHO) as other:
+        with mcp_http_servers.Server(ECHO) as other:
 
             def gate(exchange, asked):
                 exchange.reply(307, Location=other.url)
                 return True
 
-            with mcp_http.Server(gate=gate) as server:
+            with mcp_http_servers.Server(gate=gate) as server:
                 self.configure(srv={"url": server.url, "headers": {"Authorization": SECRET}})
                 done = self.mortise("tools", "list")
                 self.assertIn(f"redirects to '{other.url}'", done.err)
@@ -347,7 +347,7 @@ class Access(Case):
     def test_tls(self):
         """C25: a certificate that is not trusted is refused."""
         authority = servers.Authority(self.folder("ca"))
-        with mcp_http.Server(ECHO, tls=servers.tls(*authority.issue("localhost"))) as server:
+        with mcp_http_servers.Server(ECHO, tls=servers.tls(*authority.issue("localhost"))) as server:
             self.configure(srv=server.url)
             self.assertIn("certificate", self.mortise("tools", "list").err)
             done = self.call("srv__echo", env={"SSL_CERT_FILE": authority.certificate}, text="safe")
@@ -375,7 +375,7 @@ class Access(Case):
             exchange.reply(status, {"error": "slow down"}, **headers)
             return True
 
-        with mcp_http.Server(ECHO, gate=gate) as server:
+        with mcp_http_servers.Server(ECHO, gate=gate) as server:
             self.configure(srv=server.url)
             self.assertEqual(self.check(self.call("srv__echo", text="hi"), 0).out.strip(), "hi")
             self.assertEqual(len(times), 3)
@@ -392,7 +392,7 @@ class Access(Case):
             exchange.reply(200, b"<h1>Welcome</h1>", "text/html")
             return True
 
-        with mcp_http.Server(ECHO) as server, mcp_http.Server(gate=gate) as page:
+        with mcp_http_servers.Server(ECHO) as server, mcp_http_servers.Server(gate=gate) as page:
             self.configure(srv=server.url, page=page.url, gone=f"http://{e2e.NOBODY}/mcp")
             names, done = self.names()
             self.assertEqual(names, ["srv__echo"])

@@ -276,7 +276,7 @@ typedef struct mortise_attachment {
     const char *name;  /* for people, or NULL */
     const void *data;  /* the bytes, or NULL and then … */
     size_t length;     /* at most 10 MiB */
-    const char *uri;   /* … where they are */
+    const char *uri;   /* … where they are; with the bytes: what they are the content of, or NULL */
 } mortise_attachment;
 
 /* All [thread-safe], from run() until finish() or the return of run(). */
