@@ -294,8 +294,8 @@ class Changes(Case):
 
         find = {"calls": [{"name": "srv__find", "arguments": {"region": "eu"}}]}
         model = self.script(find, {"calls": [{"name": "srv__wait"}]}, find, {"text": "done"})
-        with mcp_http.Server((tool("find", {"region": region}), lambda *_: text("found")),
-                             (tool("wait"), wait), gate=gate) as server:
+        with mcp_http_servers.Server((tool("find", {"region": region}), lambda *_: text("found")),
+                                     (tool("wait"), wait), gate=gate) as server:
             self.configure(srv=server.url)
             done = self.check(self.mortise("-m", model, "--json", "run", "go"), 0)
         results = done.of_type("tool_result")
