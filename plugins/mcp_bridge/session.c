@@ -218,17 +218,21 @@ static void show_progress(struct session *session, const char *params)
     pthread_mutex_unlock(&session->lock);
 }
 
+void session_list_changed(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    if (!session->changed_ms)
+        session->changed_ms = pause_now_ms();
+    pthread_cond_broadcast(&session->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
 static void take_notification(struct session *session, const struct rpc *rpc)
 {
-    if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params) {
+    if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params)
         show_progress(session, rpc->params);
-    } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
-        pthread_mutex_lock(&session->lock);
-        if (!session->changed_ms)
-            session->changed_ms = pause_now_ms();
-        pthread_cond_broadcast(&session->news);
-        pthread_mutex_unlock(&session->lock);
-    }
+    else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0)
+        session_list_changed(session);
 }
 
 static void on_message(void *self, const char *json, size_t length)
