@@ -154,7 +154,8 @@ static mortise_status test_tool_with_progress(mortise_call *call,
 
 static atomic_int cancelled_calls;
 
-MORTISE_TOOL(test_wait, SAFE, "Wait until the call is cancelled.",
+/* Not read-only, so that nobody makes its call a second time. */
+MORTISE_TOOL(test_wait, MORTISE_CONCURRENCY_SAFE, "Wait until the call is cancelled.",
     (integer, seconds, "At most.", range(0, 60), fallback(60)));
 
 static mortise_status test_wait(mortise_call *call, const test_wait_args *args)

@@ -49,12 +49,18 @@ def bridged(world, name, server, calls):
 
 
 def call(tool, arguments=None, **how):
+    """`wrong`: the argument for which it is refused, by mortise in words of its own."""
     return {"tool": tool, "arguments": arguments or {}, **how}
 
 
 def program(world, name, *arguments, **env):
     command, *words = world.program(name)
     return {"command": command, "args": [*words, *arguments], "env": env}
+
+
+def own_server(world):
+    command, *arguments = world.serve()
+    return {"command": command, "args": arguments}
 
 
 # ---- what a bridge makes of a result -----------------------------------------------------------
@@ -104,7 +110,10 @@ def compare_all(calls, direct, through):
     for made, one, other in zip(calls, direct["outcomes"], through["outcomes"], strict=True):
         label = f"{made['tool']} {made['arguments']}"
         assert ("result" in one) == ("result" in other), f"{label}: {one}, {other}"
-        if "result" in one:
+        if "wrong" in made:
+            assert one["result"]["isError"] is True and other["result"]["isError"] is True, label
+            assert made["wrong"] in other["result"]["content"][0]["text"], f"{label}: {other}"
+        elif "result" in one:
             compare(label, as_bridged(one["result"], made["tool"] in schemas), other["result"])
 
 
@@ -113,7 +122,7 @@ def compare_all(calls, direct, through):
 EVERYTHING = [
     call("echo", {"message": "Grüße 世界 😀"}),
     call("get-sum", {"a": 2, "b": 40}),
-    call("get-sum", {"a": "x", "b": 1}),
+    call("get-sum", {"a": "x", "b": 1}, wrong="'a'"),
     call("get-tiny-image"),
     call("get-annotated-message", {"messageType": "error", "includeImage": True}),
     call("get-resource-links", {"count": 3}),
@@ -167,14 +176,20 @@ def one_call_by_hand(world):
 
 
 def killed_in_a_call(world):
-    """That call fails at once, and the next finds a new process.  C19"""
-    calls = [call("trigger-long-running-operation", {"duration": 30, "steps": 100},
-                  killAtProgress=True), call("echo", {"message": "again"})]
-    server = program(world, "mcp-server-everything", "stdio")
-    killed, after = bridged(world, "everything", server, calls)["outcomes"]
-    assert killed["result"]["isError"] is True and killed["afterKillMs"] < 10000, killed
-    assert "everything" in killed["result"]["content"][0]["text"], killed
+    """A call that only reads is made once more, of a new process; another fails at once, and the
+    next one finds a new process.  C19"""
+    reads = call("trigger-long-running-operation", {"duration": 1, "steps": 4}, killAtProgress=True)
+    waits = call("test_wait", killAtProgress=True)
+    again = call("echo", {"message": "again"})
+    everything_server = program(world, "mcp-server-everything", "stdio")
+    repeated, after = bridged(world, "everything", everything_server, [reads, again])["outcomes"]
+    assert "completed" in repeated["result"]["content"][0]["text"], repeated
+    assert "afterKillMs" in repeated and "isError" not in repeated["result"], repeated
     assert after["result"]["content"][0]["text"] == "Echo: again", after
+    failed, after = bridged(world, "self", own_server(world), [waits, again])["outcomes"]
+    assert failed["result"]["isError"] is True and failed["afterKillMs"] < 20000, failed
+    assert "'self'" in failed["result"]["content"][0]["text"], failed
+    assert after["result"]["content"][0]["text"] == "again", after
 
 
 # ---- server-filesystem -------------------------------------------------------------------------
@@ -198,7 +213,7 @@ def filesystem_calls(folder):
         call("list_allowed_directories"),
         call("read_text_file", {"path": f"{folder}/none.txt"}),
         call("read_text_file", {"path": "/etc/passwd"}),
-        call("write_file", {"path": f"{folder}/x"}),
+        call("write_file", {"path": f"{folder}/x"}, wrong="'content'"),
     ]
 
 
@@ -252,11 +267,9 @@ def memory(world):
 
 def loopback(world):
     """C29"""
-    command, *arguments = world.serve()
-    server = {"command": command, "args": arguments}
     calls = [call(tool, arguments) for tool, (arguments, _) in RESULTS.items()]
     calls.append(call("test_tool_with_progress", progress=True))
-    outcomes = bridged(world, "self", server, calls)["outcomes"]
+    outcomes = bridged(world, "self", own_server(world), calls)["outcomes"]
     for made, outcome in zip(calls, outcomes):
         if made["tool"] in RESULTS:
             has_schema = made["tool"] == "test_structured_content"
