@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/json_memory.h"
 #include "base/utf8.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
@@ -127,10 +126,6 @@ static void quote(char out[QUOTE_BYTES + 1], const char *data, size_t length, in
 
 static json_t *refuse(const char *data, size_t length, json_error_t *problem, struct error *error)
 {
-    if (!problem->text[0] || json_error_code(problem) == json_error_out_of_memory) {
-        error_memory(error);
-        return NULL;
-    }
     char near[QUOTE_BYTES + 1];
     quote(near, data, length, problem->position);
     char *own_quote = strstr(problem->text, " near ");
@@ -139,13 +134,6 @@ static json_t *refuse(const char *data, size_t length, json_error_t *problem, st
     error_set(error, ERROR_BAD_REQUEST, "invalid JSON at line %d, column %d near '%s': %s",
               problem->line, problem->column, near, problem->text);
     return NULL;
-}
-
-json_t *json_read(const char *data, size_t length, size_t flags, json_error_t *problem,
-                  bool *no_memory)
-{
-    json_memory_begin();
-    return json_memory_end(json_loadb(data, length, flags, problem), no_memory);
 }
 
 json_t *json_parse(const char *data, size_t length, bool *lone, struct error *error)

@@ -26,7 +26,8 @@ json_t *json_parse(const char *data, size_t length, bool *lone, struct error *er
  * beyond 64 bits, all integers are read as reals. */
 json_t *json_parse_wide(const char *data, size_t length, struct error *error);
 
-/* json_loadb() that fails when memory runs out (json_memory.h); *no_memory tells. */
+/* json_loadb(), but fast, and one that fails when memory runs out: *no_memory tells.  The flags
+ * are those of json_read.h. */
 json_t *json_read(const char *data, size_t length, size_t flags, json_error_t *problem,
                   bool *no_memory);
 

@@ -1,8 +1,8 @@
 /*
  * json_check - is this text JSON?  Answered without building the value.
  *
- * For text that goes on as it is, such as a tool's result: jansson would allocate a whole tree
- * only for the answer, and this stands on the path of every call.
+ * For text that goes on as it is, such as a tool's result: a whole tree would be allocated only
+ * for the answer, and this stands on the path of every call.
  */
 #ifndef BASE_JSON_CHECK_H
 #define BASE_JSON_CHECK_H

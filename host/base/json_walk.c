@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_token.h"
 
 static bool is_space(char c)
 {
@@ -19,9 +20,15 @@ static void skip_space(struct json_walk *walk)
 /* Behind the closing quote. */
 static void skip_string(struct json_walk *walk)
 {
-    for (walk->at++; walk->at < walk->end && *walk->at != '"'; walk->at++)
+    for (walk->at++; walk->at < walk->end; walk->at++) {
+        walk->at += json_plain(walk->at, (size_t)(walk->end - walk->at));
+        if (walk->at == walk->end)
+            return;
+        if (*walk->at == '"')
+            break;
         if (*walk->at == '\\' && walk->at + 1 < walk->end)
             walk->at++;
+    }
     if (walk->at < walk->end)
         walk->at++;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/json_token.h"
 #include "base/utf8.h"
 
 #define FIRST_CAPACITY ((size_t)64)
@@ -87,30 +88,27 @@ void text_vprintf(struct text *text, const char *format, va_list args)
         text->length += (size_t)length;
 }
 
-/* How a byte is written in a JSON string: 0 as it is, 'u' as \u00XX, else \ and this. */
-/* clang-format off */
-static const char json_escape[256] = {
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'b', 't', 'n', 'u', 'f', 'r', 'u', 'u',
-    'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u', 'u',
-    ['"'] = '"', ['\\'] = '\\',
-};
-/* clang-format on */
+/* A byte that cannot stand in a JSON string as it is. */
+static void append_escape(struct text *text, unsigned char byte)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char letters[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu"; /* of the controls */
+    char letter = byte < 0x20 ? letters[byte] : (char)byte;
+    char escape[6] = {'\\', letter, '0', '0', hex[byte >> 4], hex[byte & 15]};
+    text_append(text, escape, letter == 'u' ? 6 : 2);
+}
 
 static void append_escaped(struct text *text, const char *data, size_t length)
 {
-    static const char hex[] = "0123456789abcdef";
-    size_t start = 0; /* of the run of plain bytes */
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)data[i];
-        char letter = json_escape[byte];
-        if (!letter)
-            continue;
-        text_append(text, data + start, i - start);
-        start = i + 1;
-        char escape[6] = {'\\', letter, '0', '0', hex[byte >> 4], hex[byte & 15]};
-        text_append(text, escape, letter == 'u' ? 6 : 2);
+    for (;;) {
+        size_t plain = json_plain(data, length);
+        text_append(text, data, plain);
+        if (plain == length)
+            return;
+        append_escape(text, (unsigned char)data[plain]);
+        data += plain + 1;
+        length -= plain + 1;
     }
-    text_append(text, data + start, length - start);
 }
 
 void text_json_string(struct text *text, const char *data, size_t length)

@@ -19,7 +19,7 @@
 /* For calls to end by themselves, and for what is left to be sent. */
 enum { END_GRACE_MS = 500, LAST_GRACE_MS = 400 };
 
-enum { THREAD_MAX = 256 };
+enum { THREAD_MAX = 256, PATIENCE_MIN_MS = 100 };
 
 /* ---- the token ---- */
 
@@ -75,13 +75,14 @@ void mcp_listen_release(struct mcp_listen *listen)
 bool mcp_listen_start(struct mcp_listen *listen, struct app *app, struct mcp_server *server,
                       struct error *error)
 {
+    int64_t patience_ms = app_milliseconds(app, SETTING_HTTP_TIMEOUT, 30000);
     const struct mcp_http_setting setting = {
         .server = server,
         .address = settings_text(&app->settings, SETTING_HTTP),
         .token = listen->token.length ? listen->token.data : NULL,
         .is_public = settings_flag(&app->settings, SETTING_HTTP_PUBLIC),
         .body_max = STDIO_LINE_MAX,
-        .patience_ms = app_milliseconds(app, SETTING_HTTP_TIMEOUT, 30000),
+        .patience_ms = patience_ms > PATIENCE_MIN_MS ? patience_ms : PATIENCE_MIN_MS,
         .thread_max = THREAD_MAX,
     };
     listen->http = mcp_http_start(&setting, error);

@@ -55,7 +55,6 @@ void mcp_exchange_unref(struct mcp_exchange *exchange)
 {
     if (!exchange || atomic_fetch_sub(&exchange->refs, 1) > 1)
         return;
-    cancel_unref(exchange->cancel);
     text_release(&exchange->capabilities);
     mcp_progress_release(&exchange->progress);
     batch_free(exchange->batch);
@@ -150,7 +149,7 @@ bool mcp_close(struct mcp_exchange *exchange)
 void mcp_stop(struct mcp_exchange *exchange)
 {
     struct mcp_server *server = exchange->server;
-    cancel_trigger(exchange->cancel);
+    atomic_store(&exchange->is_stopped, true);
     pthread_mutex_lock(&server->lock);
     struct call *call = exchange->call ? call_ref(exchange->call) : NULL;
     pthread_mutex_unlock(&server->lock);
@@ -261,9 +260,6 @@ static void take_request(struct mcp_exchange *exchange)
         return;
     int64_t timeout_ms = exchange->server->setting.timeout_ms;
     exchange->deadline_ms = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
-    exchange->cancel = cancel_new();
-    if (!exchange->cancel)
-        mcp_refuse(exchange, MCP_INTERNAL_ERROR, "out of memory or of descriptors");
 }
 
 static void take_broken(struct mcp_exchange *exchange, bool in_batch)

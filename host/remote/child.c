@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "remote/fetcher.h"
 #include "remote/guard.h"
 #include "remote/keeper.h"
 #include "remote/lane.h"
@@ -45,6 +46,7 @@ struct child *child_start(const char *path, struct host_api *api, int64_t memory
     }
     atomic_init(&child->refs, 1);
     pthread_mutex_init(&child->lock, NULL);
+    pthread_cond_init(&child->fetcher_ended, NULL);
     child->pidfd = child->control = child->output = -1;
     child->api = api;
     child->memory_bytes = memory_bytes;
@@ -94,6 +96,7 @@ void child_unref(struct child *child)
     parcel_in_release(&child->in);
     text_release(&child->line);
     pthread_mutex_destroy(&child->lock);
+    pthread_cond_destroy(&child->fetcher_ended);
     free(child);
 }
 
@@ -179,6 +182,7 @@ void child_reap(struct child *child)
         atomic_store(&child->is_over, true);
     }
     pthread_mutex_unlock(&child->lock);
+    fetchers_end(child);
 }
 
 /* ---- what it says ---- */
@@ -193,37 +197,59 @@ bool child_hear_log(struct parcel *message)
     return true;
 }
 
+/* One that asks one thing at a time always has room for the answer. */
+static bool answer_locked(struct child *child, const char *value)
+{
+    struct text answer = TEXT_INIT;
+    parcel_begin(&answer, PARCEL_ANSWER);
+    parcel_put_string(&answer, value);
+    bool sent = parcel_send(child->control, &answer, 0);
+    text_wipe(&answer);
+    return sent;
+}
+
 static bool hear_secret(struct child *child, struct parcel *message)
 {
     const char *name = parcel_needed(message);
     const char *value = NULL;
     if (!parcel_ends(message))
         return false;
-    struct text answer = TEXT_INIT;
     pthread_mutex_lock(&child->lock);
     if (child->api) {
         const mortise_host *host = host_api_face(child->api);
         const mortise_secrets *secrets = host->service(host, MORTISE_SECRETS_ID);
         value = secrets ? secrets->get(host, name) : NULL;
     }
-    parcel_begin(&answer, PARCEL_ANSWER);
-    parcel_put_string(&answer, value);
-    /* One that asks one thing at a time always has room for the answer. */
-    bool sent = parcel_send(child->control, &answer, 0);
+    bool sent = answer_locked(child, value);
     pthread_mutex_unlock(&child->lock);
-    if (answer.data)
-        explicit_bzero(answer.data, answer.length);
-    text_release(&answer);
     return sent;
 }
 
+static bool hear_changed(struct child *child, struct parcel *message)
+{
+    if (!parcel_ends(message))
+        return false;
+    pthread_mutex_lock(&child->lock);
+    const mortise_host *host = child->api ? host_api_face(child->api) : NULL;
+    if (host)
+        host->changed(host);
+    bool sent = answer_locked(child, NULL);
+    pthread_mutex_unlock(&child->lock);
+    return sent;
+}
+
+/* What is made for calls in sandboxes has none of its own. */
 bool child_hear(struct child *child, struct parcel *message)
 {
     switch (message->type) {
     case PARCEL_LOG:
         return child_hear_log(message);
     case PARCEL_SECRET:
-        return !child->scratch && hear_secret(child, message); /* calls have none */
+        return !child->scratch && hear_secret(child, message);
+    case PARCEL_LANE_WANTED:
+        return !child->scratch && parcel_ends(message) && fetcher_start(child);
+    case PARCEL_CHANGED:
+        return !child->scratch && hear_changed(child, message);
     default:
         return false;
     }

@@ -37,6 +37,7 @@ struct child {
     int64_t memory_bytes; /* more is too much; 0: no limit */
     bool is_sandboxed;
     int64_t look_ms; /* the keeper's: when it looks at the session next */
+    bool has_no_network; /* and may not ask the host for it either */
     bool is_bare;  /* its environment has nothing of this process's */
     char *scratch; /* the folder of the folders of its calls, which goes with it; or NULL */
     struct parcel_in in;    /* of `control`: whoever loads it, then the keeper */
@@ -49,6 +50,8 @@ struct child {
     char why[160];   /* it was ended on purpose; "" */
     char death[256]; /* once it is reaped: "was killed by signal 11 (Segmentation fault)" */
     struct lane *idle; /* lanes that no call uses */
+    unsigned fetchers; /* threads of fetcher.h, each of which has a reference */
+    pthread_cond_t fetcher_ended;
     size_t printed;    /* bytes of its output that were handed on */
     struct text line;  /* of its output, not yet whole; the keeper's */
 };

@@ -28,6 +28,7 @@ enum parcel_type {
     /* On the control socket, to the child. */
     PARCEL_LOAD = 1, /* the plugin and its configuration */
     PARCEL_LANE,     /* a lane: with two descriptors */
+    PARCEL_OWN_LANE, /* to PARCEL_LANE_WANTED: why there is none; or with a descriptor (fetcher.h) */
     PARCEL_CLOSE,    /* no call is left, and none will come */
     PARCEL_FORK,     /* a call in a sandbox of its own: with three descriptors (confined.h) */
     /* From the child. */
@@ -35,13 +36,16 @@ enum parcel_type {
     PARCEL_REFUSED,  /* why it did not load; of a call on its lane: why there is no sandbox */
     PARCEL_LOG,      /* of a call in a sandbox of its own: on its lane */
     PARCEL_SECRET,
+    PARCEL_LANE_WANTED, /* for requests of the plugin's own */
+    PARCEL_CHANGED,     /* it asks to be loaded anew, which is acknowledged by an answer */
     /* To the child, on both. */
     PARCEL_ANSWER,   /* to what was asked last */
 
     /* On a lane, to the child. */
     PARCEL_CALL = 32,
     PARCEL_HOOK,
-    PARCEL_RECEIVED, /* a piece of an answer over HTTP, which is acknowledged */
+    PARCEL_ANSWERED, /* the head of an answer over HTTP, which is acknowledged (asked_http.h) */
+    PARCEL_RECEIVED, /* a piece of it, too */
     /* From the child: the end … */
     PARCEL_FINISH = 64,
     PARCEL_VERDICT,
@@ -49,6 +53,7 @@ enum parcel_type {
     PARCEL_EMIT,
     PARCEL_PROGRESS,
     PARCEL_ACKNOWLEDGE,
+    PARCEL_STOP, /* no more is wanted of an answer over HTTP */
     /* … and what is answered. */
     PARCEL_ATTACH,
     PARCEL_CONTEXT,
@@ -71,7 +76,8 @@ enum parcel_type {
     PARCEL_STATE_SET,
     PARCEL_STATE_REPLACE,
     PARCEL_STATE_KEYS,
-    PARCEL_HTTP_SEND
+    PARCEL_HTTP_SEND,
+    PARCEL_HTTP_FETCH /* on a lane of its own */
 };
 
 /* ---- writing ---- */

@@ -116,6 +116,8 @@ static struct child *start(struct remote *remote, struct error *error)
     struct parcel message = {0};
     struct child *child = child_start(remote->path, remote->api, remote->isolation.memory_bytes,
                                       purpose_of(remote), error);
+    if (child)
+        child->has_no_network = remote->has_no_network;
     bool ok = child && send_load(remote, child, error) && hear_first(child, &message, error) &&
               (message.type == PARCEL_FACE ? hear_face(remote, &message, error)
                                          : hear_refusal(&message, error));

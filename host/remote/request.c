@@ -99,6 +99,8 @@ bool request_answer(struct exchange *exchange, struct parcel *message)
         return attach(exchange, message);
     case PARCEL_SERVICE:
         return tell_service(exchange, message);
+    case PARCEL_STOP: /* of a request that is over */
+        return parcel_ends(message);
     default:
         return request_service(exchange, message);
     }

@@ -1,11 +1,13 @@
 /* What a tool in its own process asks the host's services for (mortise/services.h). */
-#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <mortise/services.h>
 
+#include "remote/asked_http.h"
 #include "remote/request.h"
 
-#define HEADERS_MAX    1000
 #define HTTP_DEPTH_MAX 4 /* requests that are made while another one's answer comes */
 
 /* ---- artifacts ---- */
@@ -161,98 +163,105 @@ static bool state_keys(struct exchange *exchange, struct parcel *message)
 
 /* ---- http ---- */
 
-/* A piece of the body goes to the tool, which may ask for other things before it says whether it
- * wants more. */
-static bool hand_on_piece(void *data, const void *bytes, size_t length)
+/* What ends a request that the tool can stop: what it says on its lane, or once it has said so. */
+struct brake {
+    int enough; /* an eventfd */
+    int stop;   /* an epoll of that and of the lane */
+};
+
+static void close_brake(struct brake *brake)
 {
-    struct exchange *exchange = data;
-    struct parcel message;
-    parcel_begin(&exchange->out, PARCEL_RECEIVED);
-    parcel_put_bytes(&exchange->out, bytes, length);
-    if (exchange->failure[0] || !exchange_answer(exchange))
-        return false;
-    while (exchange_next(exchange, &message)) {
-        if (message.type == PARCEL_ACKNOWLEDGE) {
-            bool goes_on = parcel_flag(&message);
-            return parcel_ends(&message) ? goes_on : exchange_wrong(exchange);
-        }
-        if (!request_answer(exchange, &message))
-            return exchange->failure[0] ? false : exchange_wrong(exchange);
-    }
+    if (brake->enough >= 0)
+        close(brake->enough);
+    if (brake->stop >= 0)
+        close(brake->stop);
+}
+
+static bool add(const struct brake *brake, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+    return epoll_ctl(brake->stop, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool make_brake(struct brake *brake, int lane)
+{
+    brake->enough = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    brake->stop = epoll_create1(EPOLL_CLOEXEC);
+    return add(brake, brake->enough) && add(brake, lane);
+}
+
+struct sending {
+    struct exchange *exchange;
+    struct brake brake;
+};
+
+static bool break_off(struct sending *sending)
+{
+    if (sending->brake.enough >= 0)
+        eventfd_write(sending->brake.enough, 1);
     return false;
 }
 
-static mortise_http_header *read_headers(struct parcel *message, size_t *count)
+/* The tool may ask for other things before it says whether it wants more. */
+static bool hand_on(struct asked_http *asked)
 {
-    *count = parcel_u32(message);
-    message->bad |= *count > HEADERS_MAX;
-    mortise_http_header *headers =
-        message->bad ? NULL : calloc(*count + 1, sizeof(*headers));
-    message->bad |= !headers;
-    for (size_t i = 0; i < *count && !message->bad; i++) {
-        headers[i].name = parcel_needed(message);
-        headers[i].value = parcel_needed(message);
+    struct sending *sending = asked->context;
+    struct exchange *exchange = sending->exchange;
+    struct parcel message;
+    if (exchange->failure[0] || !exchange_answer(exchange))
+        return break_off(sending);
+    while (exchange_next(exchange, &message)) {
+        if (message.type == PARCEL_STOP)
+            return break_off(sending);
+        if (message.type == PARCEL_ACKNOWLEDGE) {
+            bool goes_on = parcel_flag(&message);
+            if (!parcel_ends(&message))
+                exchange_wrong(exchange);
+            return (parcel_ends(&message) && goes_on) || break_off(sending);
+        }
+        if (!request_answer(exchange, &message)) {
+            if (!exchange->failure[0])
+                exchange_wrong(exchange);
+            return break_off(sending);
+        }
     }
-    return headers;
+    return break_off(sending);
 }
 
-/* The message's own bytes are gone once a piece was handed on, so those of the request are copied. */
-static bool read_http_request(struct exchange *exchange, struct parcel *message,
-                              struct text *copy, mortise_http_request *request)
+static void make(struct sending *sending, const mortise_http *http, struct asked_http *asked)
 {
-    text_append(copy, message->data, message->left);
-    if (copy->failed)
-        return false;
-    struct parcel own = {.type = message->type, .data = copy->data, .left = copy->length};
-    request->flags = parcel_u32(&own);
-    request->method = parcel_string(&own);
-    request->url = parcel_string(&own);
-    mortise_http_header *headers = read_headers(&own, &request->header_count);
-    request->headers = headers;
-    request->body = parcel_bytes(&own, &request->body_length);
-    request->timeout_ms = parcel_i64(&own);
-    request->max_bytes = (size_t)parcel_u64(&own);
-    request->max_redirects = parcel_u32(&own);
-    if (parcel_flag(&own)) {
-        request->received = hand_on_piece;
-        request->received_data = exchange;
+    struct exchange *exchange = sending->exchange;
+    mortise_http_response response = {.size = sizeof(response)};
+    mortise_status status = MORTISE_FAILED;
+    exchange->http_depth++;
+    if (!asked->has_stop || make_brake(&sending->brake, exchange->lane->fd)) {
+        asked->request.stop_fd = asked->has_stop ? sending->brake.stop : 0;
+        status = http->send(exchange->call, &asked->request, &response);
+    } else {
+        response.problem = "no descriptor is left for the request";
     }
-    return parcel_ends(&own);
-}
-
-static void put_http_response(struct text *out, const mortise_http_response *response)
-{
-    parcel_put_u32(out, response->status);
-    parcel_put_u32(out, (uint32_t)response->header_count);
-    for (size_t i = 0; i < response->header_count; i++) {
-        parcel_put_string(out, response->headers[i].name);
-        parcel_put_string(out, response->headers[i].value);
-    }
-    parcel_put_string(out, response->content_type);
-    parcel_put_string(out, response->url);
-    parcel_put_bytes(out, response->body, response->body_length);
+    exchange->http_depth--;
+    asked_http_answer(asked, status, &response);
 }
 
 static bool http_send(struct exchange *exchange, struct parcel *message)
 {
     const mortise_http *http = request_find_service(exchange, MORTISE_HTTP_ID);
-    if (exchange->http_depth == HTTP_DEPTH_MAX)
-        return request_status(exchange, MORTISE_DENIED);
-    mortise_http_request request = {.size = sizeof(request)};
-    mortise_http_response response = {.size = sizeof(response)};
-    struct text copy = TEXT_INIT;
-    bool good = http && read_http_request(exchange, message, &copy, &request);
+    struct sending sending = {.exchange = exchange, .brake = {-1, -1}};
+    struct asked_http asked = {.out = &exchange->out, .hand_on = hand_on, .context = &sending};
+    if (exchange->http_depth == HTTP_DEPTH_MAX) {
+        static const mortise_http_response refused = {
+            .size = sizeof(refused), .problem = "it is made within too many others"};
+        asked_http_answer(&asked, MORTISE_DENIED, &refused);
+        return exchange_answer(exchange);
+    }
+    bool good = http && asked_http_read(&asked, message);
     if (good) {
-        exchange->http_depth++;
-        mortise_status status = http->send(exchange->call, &request, &response);
-        exchange->http_depth--;
-        request_begin(exchange, status);
-        if (status == MORTISE_OK)
-            put_http_response(&exchange->out, &response);
+        make(&sending, http, &asked);
         good = !exchange->failure[0] && exchange_answer(exchange);
     }
-    free((void *)(uintptr_t)request.headers);
-    text_release(&copy);
+    close_brake(&sending.brake);
+    asked_http_release(&asked);
     return good;
 }
 

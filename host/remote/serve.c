@@ -26,45 +26,17 @@
 
 /* One plugin and one control socket: there is nothing else in this process. */
 static struct {
-    struct parcel_in in;
-    pthread_mutex_t sending;
-    pthread_mutex_t asking; /* one secret at a time */
-    pthread_mutex_t lock;   /* for what follows */
-    pthread_cond_t answered;
-    bool is_serving; /* the main thread reads */
-    bool is_answered;
-    char *answer;
     const char *config;
     pid_t host, guard; /* who has started all this, and the parent */
     char sha256[SHA256_TEXT]; /* of what may be loaded; "": anything */
     struct sealed copy;       /* of it */
     enum serve_for purpose;
     struct zygote_setup calls; /* of SERVE_CALLS */
-} control = {.sending = PTHREAD_MUTEX_INITIALIZER,
-             .asking = PTHREAD_MUTEX_INITIALIZER,
-             .lock = PTHREAD_MUTEX_INITIALIZER,
-             .answered = PTHREAD_COND_INITIALIZER};
+} control;
 
 bool serve_is_meant(int argc, char **argv)
 {
     return argc == 3 && strcmp(argv[1], SERVE_WORD) == 0;
-}
-
-/* The host is gone, or is none. */
-static void give_up(void)
-{
-    _exit(SERVE_LOST);
-}
-
-/* ---- control ---- */
-
-static bool send_control(struct text *message)
-{
-    pthread_mutex_lock(&control.sending);
-    bool sent = parcel_send(SERVE_FD, message, -1);
-    pthread_mutex_unlock(&control.sending);
-    text_release(message);
-    return sent;
 }
 
 static void send_log(enum log_level level, const char *line)
@@ -73,69 +45,12 @@ static void send_log(enum log_level level, const char *line)
     parcel_begin(&message, PARCEL_LOG);
     parcel_put_u32(&message, (uint32_t)level);
     parcel_put_string(&message, line);
-    send_control(&message);
-}
-
-static void next_control(struct parcel *message)
-{
-    enum parcel_next next;
-    while ((next = parcel_next(&control.in, message)) == PARCEL_NONE)
-        if (parcel_read(SERVE_FD, &control.in, 0) <= 0)
-            give_up();
-    if (next == PARCEL_WRONG)
-        give_up();
-}
-
-static char *read_secret(struct parcel *message)
-{
-    const char *value = parcel_string(message);
-    return value ? strdup(value) : NULL;
-}
-
-/* While the plugin is loaded the main thread does not read yet. */
-static char *wait_for_secret(void)
-{
-    struct parcel message;
-    pthread_mutex_lock(&control.lock);
-    if (!control.is_serving) {
-        next_control(&message);
-        control.answer = read_secret(&message);
-        control.is_answered = true;
-    }
-    while (!control.is_answered)
-        pthread_cond_wait(&control.answered, &control.lock);
-    control.is_answered = false;
-    char *answer = control.answer;
-    control.answer = NULL;
-    pthread_mutex_unlock(&control.lock);
-    return answer;
+    control_send(&message);
 }
 
 bool serve_is_for_calls(void)
 {
     return control.purpose == SERVE_CALLS;
-}
-
-char *serve_secret(const char *name)
-{
-    if (serve_is_for_calls()) /* what is in its memory is in that of all calls */
-        return NULL;
-    struct text message = TEXT_INIT;
-    parcel_begin(&message, PARCEL_SECRET);
-    parcel_put_string(&message, name);
-    pthread_mutex_lock(&control.asking);
-    char *value = send_control(&message) ? wait_for_secret() : NULL;
-    pthread_mutex_unlock(&control.asking);
-    return value;
-}
-
-static void take_secret(struct parcel *message)
-{
-    pthread_mutex_lock(&control.lock);
-    control.answer = read_secret(message);
-    control.is_answered = true;
-    pthread_cond_signal(&control.answered);
-    pthread_mutex_unlock(&control.lock);
 }
 
 /* ---- lanes ---- */
@@ -145,9 +60,9 @@ void lane_next(struct served_lane *lane, struct parcel *message)
     enum parcel_next next;
     while ((next = parcel_next(&lane->in, message)) == PARCEL_NONE)
         if (parcel_read_soon(lane->fd, &lane->in) <= 0)
-            give_up();
+            serve_give_up();
     if (next == PARCEL_WRONG)
-        give_up();
+        serve_give_up();
 }
 
 /* What a lane's thread did is seen by the main thread that closes the plugin, which the host tells
@@ -160,7 +75,7 @@ bool lane_send(struct served_lane *lane)
     if (parcel_send(lane->fd, &lane->out, -1))
         return true;
     if (errno != EMSGSIZE && errno != ENOMEM)
-        give_up();
+        serve_give_up();
     return false;
 }
 
@@ -191,14 +106,20 @@ static void *run_lane(void *argument)
         else if (message.type == PARCEL_HOOK)
             serve_hook(lane, &message);
         else
-            give_up();
+            serve_give_up();
+    lane_free(lane);
+    return NULL;
+}
+
+void lane_free(struct served_lane *lane)
+{
     close(lane->fd);
-    close(lane->cancel_fd);
+    if (lane->cancel_fd >= 0)
+        close(lane->cancel_fd);
     parcel_in_release(&lane->in);
     text_release(&lane->out);
     pthread_mutex_destroy(&lane->lock);
     free(lane);
-    return NULL;
 }
 
 void lane_init(struct served_lane *lane, int fd, int cancel_fd, struct plugin *plugin)
@@ -215,13 +136,12 @@ static void open_lane(struct plugin *plugin)
 {
     struct served_lane *lane = malloc(sizeof(*lane));
     pthread_t thread;
-    if (!lane || control.in.fd_count < 2)
-        give_up();
-    lane_init(lane, control.in.fds[0], control.in.fds[1], plugin);
-    control.in.fd_count -= 2;
-    memmove(control.in.fds, control.in.fds + 2, control.in.fd_count * sizeof(int));
+    int fd = control_take_fd(), cancel_fd = control_take_fd();
+    if (!lane || cancel_fd < 0)
+        serve_give_up();
+    lane_init(lane, fd, cancel_fd, plugin);
     if (pthread_create(&thread, NULL, run_lane, lane) != 0)
-        give_up();
+        serve_give_up();
     pthread_detach(thread);
 }
 
@@ -273,8 +193,8 @@ static void tell_face(const struct plugin *plugin)
     parcel_put_u32(&message, (uint32_t)plugin->hook_count);
     for (size_t i = 0; i < plugin->hook_count; i++)
         put_hook(&message, &plugin->hooks[i]);
-    if (!send_control(&message))
-        give_up();
+    if (!control_send(&message))
+        serve_give_up();
 }
 
 static void tell_refusal(const char *reason)
@@ -282,7 +202,7 @@ static void tell_refusal(const char *reason)
     struct text message = TEXT_INIT;
     parcel_begin(&message, PARCEL_REFUSED);
     parcel_put_string(&message, reason);
-    send_control(&message);
+    control_send(&message);
     _exit(EXIT_SUCCESS);
 }
 
@@ -293,6 +213,24 @@ static char *copy_config(void *unused, const char *plugin)
     (void)unused;
     (void)plugin;
     return strdup(control.config);
+}
+
+static void tell_changed(struct host_bell *bell)
+{
+    (void)bell;
+    serve_changed();
+}
+
+static void keep_bell(struct host_bell *bell)
+{
+    (void)bell;
+}
+
+/* What is made for calls only has no say in what the plugin is. */
+static struct host_bell *find_bell(void)
+{
+    static struct host_bell bell = {.references = 1, .ring = tell_changed, .free = keep_bell};
+    return serve_is_for_calls() ? NULL : &bell;
 }
 
 /* The host has looked at the file and told its SHA-256: what is mapped here has to be that.  The
@@ -327,7 +265,8 @@ static struct plugin *load(const char *path, const struct file_id *file)
     struct error error = ERROR_INIT;
     bool again;
     struct loader loader = {
-        .registry = registry_new(), .config = copy_config, .services = serve_services()};
+        .registry = registry_new(), .config = copy_config, .services = serve_services(),
+        .bell = find_bell()};
     if (*control.sha256) {
         loader.admits = is_same;
         loader.copy = &control.copy;
@@ -367,7 +306,7 @@ static char *keep_string(struct parcel *message)
     const char *string = parcel_string(message);
     char *copy = string ? strdup(string) : NULL;
     if (string && !copy)
-        give_up();
+        serve_give_up();
     return copy;
 }
 
@@ -381,7 +320,7 @@ static void read_purpose(struct parcel *message)
     control.calls.scratch = keep_string(message);
     if (!parcel_ends(message) || control.purpose > SERVE_CALLS ||
         (control.purpose == SERVE_CALLS && !control.calls.scratch))
-        give_up();
+        serve_give_up();
 }
 
 /* Before anything foreign is mapped. */
@@ -412,8 +351,7 @@ static struct plugin *begin(void)
 {
     struct parcel message;
     size_t length;
-    control.in.takes_fds = true;
-    next_control(&message);
+    control_next(&message);
     pid_t host = (pid_t)parcel_u32(&message);
     char *path = strdup(parcel_needed(&message));
     char *config = strdup(parcel_needed(&message));
@@ -421,7 +359,7 @@ static struct plugin *begin(void)
     struct file_id file;
     if (message.bad || !path || !config || message.type != PARCEL_LOAD || length != sizeof(file) ||
         control.host != host)
-        give_up();
+        serve_give_up();
     memcpy(&file, bytes, sizeof(file));
     const char *sha256 = parcel_string(&message);
     snprintf(control.sha256, sizeof(control.sha256), "%s", sha256 ? sha256 : "");
@@ -450,28 +388,27 @@ int serve(void)
     struct parcel message = {0};
     control.guard = guard_stand(&control.host);
     if (!control.guard)
-        give_up();
+        serve_give_up();
     syscall(SYS_close_range, SERVE_FD + 1, ~0U, 0);
     struct plugin *plugin = begin();
-    pthread_mutex_lock(&control.lock);
-    control.is_serving = true;
-    pthread_mutex_unlock(&control.lock);
+    control_serve(true);
     tell_face(plugin);
     if (control.purpose == SERVE_CALLS) {
-        int code = zygote_serve(plugin, &control.calls, &control.in);
+        int code = zygote_serve(plugin, &control.calls, control_in());
         plugin_unref(plugin);
         return code;
     }
     while (message.type != PARCEL_CLOSE) {
-        next_control(&message);
+        control_next(&message);
         if (message.type == PARCEL_LANE)
             open_lane(plugin);
-        else if (message.type == PARCEL_ANSWER)
-            take_secret(&message);
+        else if (message.type == PARCEL_ANSWER || message.type == PARCEL_OWN_LANE)
+            control_answer(&message);
         else if (message.type != PARCEL_CLOSE)
-            give_up();
+            serve_give_up();
     }
     atomic_load_explicit(&handed_over, memory_order_acquire);
+    control_serve(false);
     plugin_unref(plugin);
     return EXIT_SUCCESS;
 }

@@ -29,6 +29,7 @@ bool lane_ask(struct served_lane *lane, struct parcel *answer);
 void lane_next(struct served_lane *lane, struct parcel *message);
 
 void lane_init(struct served_lane *lane, int fd, int cancel_fd, struct plugin *plugin);
+void lane_free(struct served_lane *lane); /* the block that it begins, too */
 /* The first message of a call or a hook; false: the lane is not used any more. */
 bool lane_first(struct served_lane *lane, struct parcel *message);
 
@@ -41,8 +42,28 @@ void serve_hook(struct served_lane *lane, struct parcel *message);
 
 /* What a plugin is given in the place of the host's services (serve_service.c); NULL: none. */
 struct host_services *serve_services(void);
-/* Asks for a secret over the control socket; malloc'ed, or NULL. */
+
+/* ---- the control socket (serve_control.c) ---- */
+
+/* The host is gone, or is none. */
+void serve_give_up(void) __attribute__((noreturn));
+/* Releases the message. */
+bool control_send(struct text *message);
+
+/* The main thread: whether it reads from now on, and what. */
+void control_serve(bool is_serving);
+void control_next(struct parcel *message);
+void control_answer(struct parcel *message); /* a PARCEL_ANSWER or _OWN_LANE */
+int control_take_fd(void); /* the first that came and was not taken; -1: none */
+struct parcel_in *control_in(void);
+
+/* Any thread.  Asks for a secret; malloc'ed, or NULL. */
 char *serve_secret(const char *name);
+/* Tells that the plugin asks to be loaded anew; the host knows when it returns. */
+void serve_changed(void);
+/* A lane of the plugin's own (fetcher.h); -1: there is none, and why. */
+#define SERVE_PROBLEM 200
+int serve_own_lane(char problem[SERVE_PROBLEM]);
 
 /* ---- a call, for services (serve_ask.c) ---- */
 

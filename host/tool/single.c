@@ -8,6 +8,16 @@
 
 /* ---- before the tool ---- */
 
+/* Field by field: the room for a reason is most of it. */
+static void set_none(struct hook_outcome *outcome)
+{
+    outcome->verdict = MORTISE_CONTINUE;
+    outcome->failed = false;
+    outcome->hook = NULL;
+    outcome->event = NULL;
+    outcome->reason[0] = '\0';
+}
+
 static enum dispatch_end ended_by(const struct dispatch *dispatch)
 {
     if (cancel_requested(dispatch->cancel))
@@ -34,7 +44,7 @@ static bool ask_before(struct single *single)
         return true;
     case MORTISE_SKIP:
     case MORTISE_RESPOND:
-        *outcome = (struct hook_outcome){.verdict = MORTISE_CONTINUE}; /* it ended nothing */
+        set_none(outcome); /* it ended nothing */
         return false;
     case MORTISE_PAUSE:
         single->end = DISPATCH_PAUSED;
@@ -52,7 +62,7 @@ void single_prepare(struct single *single, const struct dispatch *dispatch,
     single->call = NULL;
     single->outcome = outcome;
     single->end = DISPATCH_DONE;
-    *outcome = (struct hook_outcome){.verdict = MORTISE_CONTINUE};
+    set_none(outcome);
     if (!asked_prepare(&single->asked, dispatch, call, 0, 1))
         return;
     enum dispatch_end end = ended_by(dispatch);

@@ -267,6 +267,19 @@ def measure_call(bench, table):
                         limit_us)
 
 
+def measure_json(bench, table):
+    """Reading JSON beside jansson's own reader, whose values are built."""
+    for name, way, limit in (("json: a text of 64 KiB", "string", 0.2),
+                             ("json: 400 small objects", "records", 0.7)):
+        done = subprocess.run([bench.program("json_text"), way, str(bench.times(300))],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(done.stderr.strip())
+        figures = json.loads(done.stdout)
+        table.add(name, "us", [ns / 1e3 for ns in figures["ours_ns"]],
+                  [ns / 1e3 for ns in figures["jansson_ns"]], limit)
+
+
 def measure_isolated(bench, table):
     """One tool, called directly, here and in a process of its own by turns."""
     done = subprocess.run([bench.program("isolated_call"), bench.mortise,
@@ -390,8 +403,8 @@ def measure_mcp(bench, table):
 
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
             "stream": measure_deltas, "tls": measure_tls, "big": measure_big, "call": measure_call,
-            "isolated": measure_isolated, "session": measure_session, "sandbox": measure_sandbox,
-            "code": measure_code, "mcp": measure_mcp,
+            "json": measure_json, "isolated": measure_isolated, "session": measure_session,
+             "sandbox": measure_sandbox, "code": measure_code, "mcp": measure_mcp,
             "count": measure_instructions}
 
 

@@ -3,6 +3,7 @@
 broken or gone."""
 import json
 import os
+import resource
 import socket
 import threading
 import time
@@ -62,6 +63,9 @@ class Access(unittest.TestCase):
             with server.connect() as connection:
                 connection.send(raw(b"", {"Origin": "http://localhost"}, method=method))
                 status, headers = connection.head()
+                if method == "HEAD":
+                    connection.send(raw(LIST, mcp_http.headers_of(LIST)))
+                    self.assertEqual(connection.reply().status, 200)  # there was no body before
             self.assertEqual((status, headers["allow"]), (405, "POST"), method)
             self.assertFalse([name for name in headers if name.startswith("access-control")])
 
@@ -368,28 +372,27 @@ class Time(e2e.Case):
             self.assertEqual(listener.head()[0], 200)
             self.assertIn(b"acknowledged", listener.chunk())
             begun = time.monotonic()
-            ended = []
 
             def drip(connection, data):
                 try:
                     for byte in data:
                         connection.send(bytes([byte]))
-                        time.sleep(0.02)
+                        time.sleep(0.03)
                 except ConnectionError:
                     pass
-                ended.append(time.monotonic() - begun)
 
             body.send(whole[:-20])
-            dripping = [threading.Thread(target=drip, args=(head, whole[:200])),
-                        threading.Thread(target=drip, args=(body, whole[-20:-1] * 10))]
-            for thread in dripping[:1]:
+            dripping = [threading.Thread(target=drip, args=(head, whole[:40])),
+                        threading.Thread(target=drip, args=(body, whole[-20:-1]))]
+            for thread in dripping:
                 thread.start()
             self.assertEqual(head.reply().status, 408)
             self.assertEqual(body.reply().status, 408)
             self.assertTrue(silent.is_ended() and kept.is_ended())
             self.assertEqual((silent.bytes, kept.bytes), (b"", b""))
             self.assertLess(time.monotonic() - begun, 2)
-            dripping[0].join()
+            for thread in dripping:
+                thread.join()
             # A subscription lives on; it says so.
             self.assertEqual(listener.chunk(), b":\n\n")
             done, seconds = self.server.end()
@@ -416,17 +419,44 @@ class Time(e2e.Case):
             self.assertEqual(self.server.descriptors(), before)
 
     def test_end_with_calls(self):  # S24
-        mark = os.path.join(self.root, "mark")
-        message = request("tools/call", {"name": "wait_for_cancel", "arguments": {"mark": mark}},
-                          modern=False)
-        with self.server.connect() as connection, self.server.connect() as idle:
-            connection.send(raw(message))
-            self.wait_for(mark + ".started")
+        """One ends when it is told to, and one does not."""
+        with (self.server.connect() as told, self.server.connect() as stubborn,
+              self.server.connect() as idle):
+            for name, connection in (("wait_for_cancel", told), ("stubborn", stubborn)):
+                mark = os.path.join(self.root, name)
+                connection.send(raw(request("tools/call", {"name": name, "arguments": {
+                    "mark": mark}}, modern=False)))
+                self.wait_for(mark + ".started")
             done, seconds = self.server.end()
             self.check(done, ENDED)
             self.assertLess(seconds, 2)
-            self.assertTrue(os.path.exists(mark + ".told"))
-            self.assertTrue(connection.is_ended() and idle.is_ended())
+            self.assertTrue(os.path.exists(os.path.join(self.root, "wait_for_cancel.told")))
+            self.assertTrue(told.is_ended() and stubborn.is_ended() and idle.is_ended())
+
+
+class Limits(e2e.Case):
+    def flood(self, server, count):
+        """That many connections which say nothing."""
+        flood = [server.connect() for _ in range(count)]
+        for connection in flood:
+            self.addCleanup(connection.socket.close)
+        return flood
+
+    def test_connections(self):  # S46
+        """Who says nothing for longest makes room."""
+        flood = self.flood(server, 520)
+        self.assertEqual(server.post(LIST).status, 200)
+        self.assertTrue(flood[0].is_ended())
+        self.assertFalse(flood[-1].is_ended(0.1))
+
+    def test_descriptors(self):  # S46
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        small = mcp_http.Server(self, preexec_fn=few)
+        flood = self.flood(small, 80)
+        self.assertEqual(small.post(LIST).status, 200)
+        self.assertTrue(flood[0].is_ended())
 
 
 class Token(e2e.Case):
@@ -476,7 +506,7 @@ class Token(e2e.Case):
         self.check_error(serve("--http", "0", "--token-file", path + ".none"), 3, path + ".none")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             where = f"127.0.0.1:{taken.getsockname()[1]}"
-            self.check_error(serve("--http", where), 3, where)
+            self.check_error(serve("--http", where), 4, where)
 
 
 if __name__ == "__main__":

@@ -67,8 +67,11 @@ static mortise_status media(mortise_call *call, const media_args *args)
         return MORTISE_NO_MEMORY;
     for (size_t i = 0; i < length; i++)
         data[i] = args->text ? args->text[i] : (char)(i * 7 + 250);
-    const mortise_attachment attachment = {.size = sizeof(attachment), .mime_type = args->type,
-                                           .name = args->name, .data = data, .length = length,
+    const mortise_attachment attachment = {.size = sizeof(attachment),
+                                           .mime_type = args->type,
+                                           .name = args->name,
+                                           .data = data,
+                                           .length = length,
                                            .uri = args->uri};
     mortise_status status = call->ops->attach(call, &attachment);
     free(data);
@@ -153,11 +156,10 @@ static const char *or_none(const char *text)
 static mortise_status client(mortise_call *call, const client_args *args)
 {
     (void)args;
-    return mortise_reply(call, "%s %s session=%s user=%s",
-                         or_none(mortise_context(call, "metadata.mcp.version")),
-                         or_none(mortise_context(call, "metadata.mcp.capabilities")),
-                         or_none(mortise_context(call, "session")),
-                         or_none(mortise_context(call, "user")));
+    return mortise_reply(
+        call, "%s %s session=%s user=%s", or_none(mortise_context(call, "metadata.mcp.version")),
+        or_none(mortise_context(call, "metadata.mcp.capabilities")),
+        or_none(mortise_context(call, "session")), or_none(mortise_context(call, "user")));
 }
 
 /* ---- what takes its time -------------------------------------------------------------------- */
@@ -171,7 +173,8 @@ static void leave_mark(const char *path, const char *what)
 
 static void pause_ms(int64_t ms)
 {
-    nanosleep(&(struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000},
+              NULL);
 }
 
 MORTISE_TOOL(slow, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Take so long.",

@@ -1,4 +1,5 @@
-/* failing - makes allocations of the code under test fail, on the calling thread. */
+/* failing - makes allocations of the code under test fail, on the calling thread, and those that
+ * jansson makes for it. */
 #ifndef TEST_FAILING_H
 #define TEST_FAILING_H
 
