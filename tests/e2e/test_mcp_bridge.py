@@ -258,7 +258,6 @@ class Calls(Case):
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         self.finish(process)
-        self.assertIn("cancelled", self.lines())
         self.assertEqual(self.messages()[-1]["method"], "notifications/cancelled")
 
     def test_progress_makes_time(self):  # C14
@@ -357,7 +356,7 @@ class Tools(Case):
                                             "properties": {"n": number}}}]))
         self.servers(s=self.server(f"tools={path}"))
         with e2e.Server(e2e.openai_reply("ok")) as server:
-            done = self.bridged("-m", "openai-compatible/m", "--base-url", server.url + "/v1",
+            done = self.bridged("-m", "openai/test-model", "--base-url", server.url + "/v1",
                                 "go",
                                 env={"OPENAI_API_KEY": "k"})
             self.check(done, 0)
