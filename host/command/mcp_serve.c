@@ -223,8 +223,9 @@ static void release(struct serve *serve)
 
 int mcp_serve_command(struct app *app, int count, char **operands)
 {
-    struct serve serve = {.app = app, .in = -1, .out = -1};
+    static struct serve serve; /* outlives calls that are left behind */
     struct error error;
+    serve = (struct serve){.app = app, .in = -1, .out = -1};
     (void)operands;
     if (count > 0)
         return command_usage(app, "mcp", "'mcp serve' takes no words");

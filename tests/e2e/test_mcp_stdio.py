@@ -401,7 +401,7 @@ class Tools(mcp.Case):
         self.assertEqual(first["result"], second["result"])
         tools = {tool["name"]: tool for tool in first["result"]["tools"]}
         self.assertEqual(list(tools), sorted(tools))
-        self.assertEqual(len(tools), 10)
+        self.assertEqual(len(tools), 11)
         for tool in tools.values():
             self.assertRegex(tool["name"], r"^[a-zA-Z0-9_-]{1,64}$")
             self.assertEqual(tool["inputSchema"]["type"], "object")
