@@ -8,14 +8,21 @@ behind its bridge.
 C8, C9, C12, C14-C16, C19, C28, C29
 """
 import json
+import os
+import re
 import shutil
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import harness
 import transcripts
 from contents import IMAGE, RESULTS, STRUCTURE
-from harness import HERE
+from harness import HERE, LEGACY
+
+CALLS = int(os.environ.get("MORTISE_MCP_CALLS", "1000"))
+GROWTH_KB = 512
 
 
 def world_of(world, name, server):
@@ -281,7 +288,69 @@ def loopback(world):
     assert outcomes[-1]["heard"][:2] == [[0, 100], [50, 100]], outcomes[-1]
 
 
-TESTS = [everything, one_call_by_hand, killed_in_a_call, filesystem, memory, loopback]
+# ---- many calls --------------------------------------------------------------------------------
+
+class Client:
+    """The least that a client can do: one request after the other."""
+
+    def __init__(self, world, command, env):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=env, cwd=world.folder)
+        self.count = 0
+        self.ask("initialize", {"protocolVersion": LEGACY, "capabilities": {},
+                                "clientInfo": {"name": "tests", "version": "1"}})
+
+    def ask(self, method, params):
+        self.count += 1
+        request = {"jsonrpc": "2.0", "id": self.count, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+        while True:
+            message = json.loads(self.process.stdout.readline())
+            if message.get("id") == self.count:
+                return message["result"]
+
+    def echo(self, name):
+        message = f"call {self.count}"
+        result = self.ask("tools/call", {"name": name, "arguments": {"message": message}})
+        assert result["content"][0]["text"] == message, result
+
+    def memory_kb(self):
+        """Of the server and of what it started."""
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        pids = [self.process.pid, *(int(pid) for task in tasks
+                                    for pid in task.read_text("ascii").split())]
+        assert len(pids) == 2, pids
+        return [memory_of(pid) for pid in pids]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        assert self.process.wait(harness.SECONDS) == 0
+
+
+def memory_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
+
+
+def many_calls(world):
+    """From the bridge to a server of its own kind, without growing.  C29"""
+    command = [world.mortise, "mcp", "serve", "--no-plugins", "-e", str(world.bridge)]
+    client = Client(world, command, world_of(world, "self", own_server(world)))
+    for _ in range(CALLS // 4):
+        client.echo("self__echo")
+    before = client.memory_kb()
+    for _ in range(CALLS):
+        client.echo("self__echo")
+    after = client.memory_kb()
+    client.close()
+    print(f"{CALLS} calls: {before} KiB before, {after} KiB after")
+    assert all(now < then + GROWTH_KB for now, then in zip(after, before)), (before, after)
+
+
+TESTS = [everything, one_call_by_hand, killed_in_a_call, filesystem, memory, loopback,
+         many_calls]
 
 if __name__ == "__main__":
     sys.exit(harness.run_all(TESTS))
