@@ -204,7 +204,10 @@ MORTISE_TOOL_RAW(test_header_parameter, SAFE, "Tell what came in a header as wel
 
 static mortise_status test_header_parameter(mortise_call *call, const char *json)
 {
-    return mortise_reply_text(call, json, strlen(json));
+    char region[64];
+    if (mortise_json_string(json, "region", region, sizeof(region)) != MORTISE_OK)
+        return mortise_fail(call, "'region' must be shorter");
+    return mortise_reply(call, "In %s.", region);
 }
 
 /* ---- what a client can ------------------------------------------------------------------- */

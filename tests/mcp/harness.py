@@ -6,6 +6,7 @@ MODULES is where setup.py installed the packages; FOLDER is made anew, and holds
 said.
 """
 import argparse
+import base64
 import contextlib
 import http.client
 import json
@@ -131,6 +132,9 @@ def call_over_http(port, name, arguments=None, revision=MODERN, capabilities=Non
     headers = {"MCP-Protocol-Version": revision}
     if revision == MODERN:
         headers |= {"Mcp-Method": "tools/call", "Mcp-Name": name}
+        if "region" in body["params"]["arguments"]:  # test_header_parameter
+            region = base64.b64encode(arguments["region"].encode()).decode()
+            headers["Mcp-Param-Region"] = f"=?base64?{region}?="
     text, status = post(port, body, headers)
     return json.loads(text), status
 
