@@ -17,6 +17,8 @@
 #include "command/app_context.h"
 #include "command/command.h"
 #include "command/mcp.h"
+#include "command/mcp_entry.h"
+#include "command/mcp_file.h"
 #include "command/signals.h"
 
 #define BRIDGE "mcp_bridge"
@@ -164,23 +166,52 @@ static bool is_named(const json_t *server, int count, char **names)
     return count == 0;
 }
 
-/* What is named and not there was left out by the bridge, or is not known at all. */
-static bool check_names(const json_t *servers, int count, char **names, struct error *error)
+static json_t *names_of(const json_t *servers)
 {
-    json_t *known = json_object();
-    size_t at;
+    json_t *names = json_object();
+    size_t i;
     const json_t *server;
-    bool ok = known || error_memory(error);
-    json_array_foreach(servers, at, server) {
+    bool ok = names;
+    json_array_foreach(servers, i, server) {
         const char *name = json_member_string(server, "name");
-        if (ok && name && json_object_set_new(known, name, json_null()) != 0)
+        ok = ok && (!name || json_object_set_new(names, name, json_null()) == 0);
+    }
+    if (ok)
+        return names;
+    json_decref(names);
+    return NULL;
+}
+
+/* The bridge has warned of the entries that it left out; they are told here as well. */
+static bool add_left_out(json_t *servers, json_t *names, struct error *error)
+{
+    struct mcp_file file;
+    const char *name;
+    json_t *entry;
+    bool ok = getenv("MORTISE_MCP_CONFIG") || mcp_file_open(&file, false, error);
+    if (getenv("MORTISE_MCP_CONFIG"))
+        return true;
+    json_object_foreach(file.servers, name, entry) {
+        if (mcp_entry_is_disabled(entry) || json_object_get(names, name))
+            continue;
+        json_t *server =
+            json_pack("{s:s, s:s, s:s, s:s}", "name", name, "transport",
+                      mcp_entry_is_http(entry) ? "http" : "stdio", "state", "left out", "problem",
+                      "the bridge cannot use its entry, and warns of it");
+        if (json_array_append_new(servers, server) != 0 ||
+            json_object_set_new(names, name, json_null()) != 0)
             ok = error_memory(error);
     }
-    for (int i = 0; ok && i < count; i++)
-        if (!json_object_get(known, names[i]))
-            ok = mcp_unknown_server(known, names[i], error);
-    json_decref(known);
+    mcp_file_close(&file);
     return ok;
+}
+
+static bool check_names(const json_t *known, int count, char **names, struct error *error)
+{
+    for (int i = 0; i < count; i++)
+        if (!json_object_get(known, names[i]))
+            return mcp_unknown_server(known, names[i], error);
+    return true;
 }
 
 static int tell(struct app *app, const json_t *servers, int count, char **names)
@@ -196,7 +227,7 @@ static int tell(struct app *app, const json_t *servers, int count, char **names)
             code = EXIT_FAILED;
     }
     if (json_array_size(servers) == 0 && !app->json)
-        log_note("there are no MCP servers; `mortise mcp add NAME -- COMMAND` adds one");
+        log_error("no MCP servers; `mortise mcp add NAME -- COMMAND` adds one");
     int flushed = app_flush(app);
     return flushed ? flushed : code;
 }
@@ -205,11 +236,14 @@ static int tell_result(struct app *app, const struct text *result, int count, ch
 {
     struct error error;
     json_t *root = json_parse(text_cstr(result), result->length, NULL, &error);
-    const json_t *servers = json_object_get(root, "servers");
+    json_t *servers = json_object_get(root, "servers");
     bool ok = root && (json_is_array(servers) ||
                        error_set(&error, ERROR_PLUGIN, "the bridge gave no list of servers"));
-    ok = ok && check_names(servers, count, names, &error);
+    json_t *known = ok ? names_of(servers) : NULL;
+    ok = ok && (known || error_memory(&error)) && add_left_out(servers, known, &error) &&
+         check_names(known, count, names, &error);
     int code = ok ? tell(app, servers, count, names) : app_fail(app, &error);
+    json_decref(known);
     json_decref(root);
     return code;
 }

@@ -51,8 +51,10 @@ static char *absolute(const char *path)
 {
     char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
     struct text out = TEXT_INIT;
+    while (here && path[0] == '.' && (path[1] == '/' || !path[1]))
+        path += path[1] ? 2 : 1;
     if (here)
-        text_printf(&out, "%s/", here);
+        text_printf(&out, "%s%s", here, *path ? "/" : "");
     text_puts(&out, path);
     free(here);
     return text_take(&out, NULL);

@@ -94,7 +94,7 @@ static int tell(struct import *import, bool is_named)
     if (!import->app->json && import->taken)
         log_note("`mortise mcp check` starts them and tells what tools they have");
     else if (!import->app->json && !all)
-        log_note("'%s' has no servers", import->path);
+        log_error("'%s' has no servers", import->path);
     mcp_file_warn_unused(&import->file);
     int flushed = app_flush(import->app);
     bool is_short = is_named ? import->taken < all : all && !import->taken;

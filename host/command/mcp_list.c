@@ -66,8 +66,7 @@ static int list(struct app *app, const struct mcp_file *file)
             list_as_text(app, name, entry, width);
     }
     if (!app->json && json_object_size(file->servers) == 0)
-        log_note("there are no MCP servers; `mortise mcp add NAME -- COMMAND` adds one to '%s'",
-                 file->path);
+        log_error("no MCP servers; `mortise mcp add NAME -- COMMAND` adds one to '%s'", file->path);
     mcp_file_warn_unused(file);
     return app_flush(app);
 }

@@ -1,6 +1,6 @@
 /*
  * mcp serve: the loaded tools, for clients of the Model Context Protocol on standard input and
- * output.
+ * output, or over HTTP.
  *
  * The streams of the protocol are moved away before anything else happens: what a plugin prints
  * goes to standard error, and what it reads from standard input is empty.  This thread keeps house
@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include "command/app_context.h"
 #include "command/command.h"
 #include "command/mcp.h"
+#include "command/mcp_listen.h"
 #include "command/plugin_reload.h"
 #include "command/signals.h"
 #include "mcp/stdio.h"
@@ -35,7 +37,8 @@ struct serve {
     struct app_context caller;
     struct cancel *cancel; /* SIGINT and SIGTERM trigger it */
     struct mcp_server *server;
-    struct mcp_stdio *stdio;
+    struct mcp_stdio *stdio;  /* or NULL, and … */
+    struct mcp_listen listen; /* … the other way */
 };
 
 /* ---- the streams ---- */
@@ -77,6 +80,13 @@ static bool move_streams(struct serve *serve, struct error *error)
 
 /* ---- beginning ---- */
 
+/* A large message is to take memory only while it is there: without this, blocks as large as one that
+ * was freed come from the heap from then on, and that never shrinks. */
+static void give_back_large_blocks(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 512 << 10);
+}
+
 /* Plugins are watched unless somebody said no. */
 static bool watches(const struct app *app)
 {
@@ -102,7 +112,8 @@ static bool load_plugins(struct serve *serve, struct error *error)
 static bool begin(struct serve *serve, struct error *error)
 {
     struct app *app = serve->app;
-    if (!move_streams(serve, error))
+    give_back_large_blocks();
+    if (!move_streams(serve, error) || !mcp_listen_prepare(&serve->listen, app, error))
         return false;
     serve->cancel = cancel_new();
     if (!serve->cancel)
@@ -121,8 +132,11 @@ static bool begin(struct serve *serve, struct error *error)
         .page_size = PAGE_SIZE,
     };
     serve->server = mcp_server_new(&setting, error);
-    if (serve->server)
-        serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, error);
+    if (!serve->server)
+        return false;
+    if (settings_text(&app->settings, SETTING_HTTP))
+        return mcp_listen_start(&serve->listen, app, serve->server, error);
+    serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, error);
     return serve->stdio;
 }
 
@@ -144,17 +158,18 @@ static void reload(struct serve *serve)
 static void keep_house(struct serve *serve)
 {
     struct pollfd fds[] = {
-        {mcp_stdio_end_fd(serve->stdio), POLLIN, 0},
+        {serve->stdio ? mcp_stdio_end_fd(serve->stdio) : -1, POLLIN, 0},
         {cancel_fd(serve->cancel), POLLIN, 0},
         {signals_reload_fd(), POLLIN, 0},
         {serve->watch ? plugin_watch_fd(serve->watch) : -1, POLLIN, 0},
+        {plugin_set_wake_fd(serve->plugins), POLLIN, 0},
     };
     for (;;) {
         poll(fds, sizeof(fds) / sizeof(*fds), mcp_server_tend(serve->server));
         if (cancel_requested(serve->cancel) || fds[0].revents)
             return;
         bool is_due = serve->watch && plugin_watch_due(serve->watch);
-        if (signals_reload_asked() || is_due)
+        if (signals_reload_asked() || is_due || plugin_set_is_asked(serve->plugins))
             reload(serve);
     }
 }
@@ -175,6 +190,8 @@ static void keep_account(const struct serve *serve)
 static bool end_serving(struct serve *serve)
 {
     bool is_asked = cancel_requested(serve->cancel);
+    if (!serve->stdio)
+        return mcp_listen_end(&serve->listen, serve->server);
     if (is_asked || !mcp_stdio_finish(serve->stdio, END_GRACE_MS)) {
         mcp_server_stop(serve->server);
         mcp_stdio_finish(serve->stdio, STOP_GRACE_MS);
@@ -186,7 +203,7 @@ static bool end_serving(struct serve *serve)
 
 static void release(struct serve *serve)
 {
-    bool is_free = !serve->stdio || end_serving(serve);
+    bool is_free = end_serving(serve);
     if (serve->plugins)
         keep_account(serve);
     signals_forget(serve->cancel);
@@ -196,6 +213,7 @@ static void release(struct serve *serve)
     plugin_watch_free(serve->watch);
     plugin_set_free(serve->plugins);
     app_context_release(&serve->caller);
+    mcp_listen_release(&serve->listen);
     cancel_unref(serve->cancel);
     if (serve->in >= 0)
         close(serve->in);

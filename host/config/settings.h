@@ -120,6 +120,14 @@ enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2, OPTION_ONLY = 3 };
       "instead of the user's configuration file")                                                  \
     X(DEBUGGABLE, "debuggable", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                         \
       "let debuggers in, and a crash write a core file; both may show keys")                       \
+    X(HTTP, "http", 0, "ADDR", SETTING_TEXT, USER_ONLY, NULL,                                      \
+      "`mcp serve`: listen here, PORT or HOST:PORT, instead of standard input")                    \
+    X(HTTP_PUBLIC, "http-public", 0, NULL, SETTING_FLAG, USER_ONLY, "false",                       \
+      "`mcp serve`: take requests from other machines, with a token")                              \
+    X(HTTP_TIMEOUT, "http-timeout", 0, "SECONDS", SETTING_NUMBER, USER_ONLY, "30",                 \
+      "`mcp serve`: for a client to send a request, or to accept the answer")                      \
+    X(TOKEN_FILE, "token-file", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                          \
+      "`mcp serve`: each request must bring the token in it (or in MORTISE_MCP_TOKEN)")            \
     X(USER, "user", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "who asks, as tools are told")         \
     X(TENANT, "tenant", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "for whom, as tools are told")     \
     X(AGENT, "agent", 0, "NAME", SETTING_TEXT, USER_ONLY, "mortise",                               \

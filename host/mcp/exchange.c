@@ -55,7 +55,6 @@ void mcp_exchange_unref(struct mcp_exchange *exchange)
 {
     if (!exchange || atomic_fetch_sub(&exchange->refs, 1) > 1)
         return;
-    cancel_unref(exchange->cancel);
     text_release(&exchange->capabilities);
     mcp_progress_release(&exchange->progress);
     batch_free(exchange->batch);
@@ -79,6 +78,21 @@ static struct mcp_exchange *find_locked(const struct mcp_server *server,
     while (exchange && (exchange->connection != connection || !same_id(exchange, id)))
         exchange = exchange->next;
     return exchange;
+}
+
+/* Of those that belong to no connection: the legacy one with this id.  NULL: there is none, or
+ * there are several, and whose this is nobody can tell. */
+static struct mcp_exchange *find_only_locked(const struct mcp_server *server, struct json_piece id)
+{
+    struct mcp_exchange *found = NULL;
+    for (struct mcp_exchange *at = server->open; at; at = at->next) {
+        if (at->connection || at->message.is_modern || !same_id(at, id))
+            continue;
+        if (found)
+            return NULL;
+        found = at;
+    }
+    return found;
 }
 
 static void open_locked(struct mcp_exchange *exchange)
@@ -135,7 +149,7 @@ bool mcp_close(struct mcp_exchange *exchange)
 void mcp_stop(struct mcp_exchange *exchange)
 {
     struct mcp_server *server = exchange->server;
-    cancel_trigger(exchange->cancel);
+    atomic_store(&exchange->is_stopped, true);
     pthread_mutex_lock(&server->lock);
     struct call *call = exchange->call ? call_ref(exchange->call) : NULL;
     pthread_mutex_unlock(&server->lock);
@@ -175,10 +189,11 @@ static void cancel_by_id(struct mcp_server *server, struct mcp_connection *conne
                          struct json_piece params)
 {
     struct json_piece id = json_walk_member(params, "requestId");
-    if (!connection || !id.length)
+    if (!id.length)
         return;
     pthread_mutex_lock(&server->lock);
-    struct mcp_exchange *exchange = find_locked(server, connection, id);
+    struct mcp_exchange *exchange =
+        connection ? find_locked(server, connection, id) : find_only_locked(server, id);
     if (exchange)
         mcp_exchange_ref(exchange);
     pthread_mutex_unlock(&server->lock);
@@ -245,9 +260,6 @@ static void take_request(struct mcp_exchange *exchange)
         return;
     int64_t timeout_ms = exchange->server->setting.timeout_ms;
     exchange->deadline_ms = timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
-    exchange->cancel = cancel_new();
-    if (!exchange->cancel)
-        mcp_refuse(exchange, MCP_INTERNAL_ERROR, "out of memory or of descriptors");
 }
 
 static void take_broken(struct mcp_exchange *exchange, bool in_batch)

@@ -118,7 +118,10 @@ void http_answer_refusal(struct http_connection *connection, const struct http_r
     text_printf(&head, "%sContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
                 refusal->field, body.length);
     put_text(connection, &head);
-    put_text(connection, &body);
+    if (slice_is(connection->head.method, "HEAD"))
+        text_release(&body); /* it has the length that the body would have, and none */
+    else
+        put_text(connection, &body);
 }
 
 void http_answer_continue(struct http_connection *connection)

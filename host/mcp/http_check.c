@@ -110,9 +110,8 @@ static bool check_token(const struct http_policy *policy, const struct http_head
                   "WWW-Authenticate: Bearer realm=\"mortise\", error=\"invalid_token\"\r\n");
 }
 
-bool http_token_check(const char *token, const char *source, struct error *error)
+bool http_token_check(const char *token, size_t length, const char *source, struct error *error)
 {
-    size_t length = strlen(token);
     if (length < TOKEN_MIN)
         return error_set(error, ERROR_CONFIG,
                          "the token in '%s' is shorter than %d characters; make one with "

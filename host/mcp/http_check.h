@@ -33,6 +33,6 @@ bool http_check(const struct http_policy *policy, const struct http_head *head,
 
 /* Whether a token can be sent in a header and is no guess.  False with *error (kind config);
  * `source` is where it is from. */
-bool http_token_check(const char *token, const char *source, struct error *error);
+bool http_token_check(const char *token, size_t length, const char *source, struct error *error);
 
 #endif

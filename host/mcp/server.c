@@ -81,7 +81,7 @@ static struct mcp_exchange *next_to_stop(struct mcp_server *server, int64_t now_
 {
     pthread_mutex_lock(&server->lock);
     struct mcp_exchange *e = server->open;
-    while (e && (e->was_told || !e->cancel ||
+    while (e && (e->was_told || e->method != METHOD_TOOLS_CALL ||
                  (!server->stopped && (e->deadline_ms < 0 || now_ms < e->deadline_ms))))
         e = e->next;
     if (e) {

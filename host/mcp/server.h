@@ -79,6 +79,9 @@ struct mcp_exchange *mcp_take(struct mcp_server *server, struct mcp_connection *
 
 /* What was read; for a transport that has more to check. */
 const struct mcp_message *mcp_exchange_message(const struct mcp_exchange *exchange);
+/* Appends the input schema of the tool that it calls, when that word is in it. */
+void mcp_exchange_put_schema(const struct mcp_exchange *exchange, const char *word,
+                             struct text *out);
 /* Whether serving it takes no time: it runs no tool. */
 bool mcp_exchange_is_quick(const struct mcp_exchange *exchange);
 /* Makes an error of it, in the place of serving it. */

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/cancel.h"
 #include "mcp/catalogue.h"
 #include "mcp/server.h"
 #include "tool/call.h"
@@ -72,7 +71,6 @@ struct mcp_exchange {
     struct mcp_message message; /* in `text` */
     enum mcp_method method;
     enum mcp_revision revision;
-    struct cancel *cancel;    /* of a call; NULL: another method */
     struct call *call;        /* server->lock; while its tool runs */
     int64_t deadline_ms;      /* of a call, on clock_ms(); -1: none */
     bool was_told;            /* server->lock; that it is past */
@@ -85,6 +83,7 @@ struct mcp_exchange {
     char capability[64]; /* MCP_MISSING_CAPABILITY: which */
     bool fails;          /* the problem is the result of its tool */
 
+    atomic_bool is_stopped;  /* its tool shall stop */
     atomic_bool is_silent;   /* cancelled: nothing is sent any more */
     pthread_mutex_t sending; /* one message at a time; for the next */
     bool is_over;            /* the answer was sent */

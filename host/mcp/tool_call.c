@@ -97,7 +97,7 @@ static void show_call(struct mcp_exchange *exchange, struct call *call)
     pthread_mutex_unlock(&server->lock);
     if (before)
         call_unref(before);
-    if (call && cancel_requested(exchange->cancel))
+    if (call && atomic_load(&exchange->is_stopped))
         call_cancelled(call);
 }
 
@@ -127,7 +127,6 @@ static enum dispatch_end run(struct tool_call *call)
         .context = &call->context,
         .offered = setting->offered,
         .offered_data = setting->offered_data,
-        .cancel = exchange->cancel,
         .deadline_ms = exchange->deadline_ms,
         .grace_ms = GRACE_MS,
     };
@@ -250,6 +249,19 @@ static const struct tool *find_tool(struct tool_call *call)
     return NULL;
 }
 
+/* Each call is a run of its own.  Without hooks nobody may ever ask for these: then they are made
+ * for who does. */
+static void make_ids(struct tool_call *call)
+{
+    if (!hooks_take(call->registry, HOOK_pre_tool_call) &&
+        !hooks_take(call->registry, HOOK_post_tool_call))
+        return;
+    id_make(call->id, "call");
+    id_make(call->invocation, "run");
+    call->call.id = call->id;
+    call->context.invocation = call->invocation;
+}
+
 static void serve(struct tool_call *call)
 {
     struct mcp_exchange *exchange = call->exchange;
@@ -257,13 +269,8 @@ static void serve(struct tool_call *call)
     struct tool_result *result = &call->call.result;
     if (!tool)
         return;
-    id_make(call->id, "call");
-    if (!call->context.invocation) {
-        id_make(call->invocation, "run");
-        call->context.invocation = call->invocation;
-    }
+    make_ids(call);
     bool has_arguments = call->arguments.length > 0;
-    call->call.id = call->id;
     call->call.name = tool->name;
     call->call.arguments = has_arguments
                                ? (struct slice){call->arguments.data, call->arguments.length}

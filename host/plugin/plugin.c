@@ -108,6 +108,13 @@ static bool read_face(struct plugin *plugin, struct error *error)
 
 /* ---- its tools ---- */
 
+/* One that its plugin can do without is none of the reasons to do without the plugin. */
+static bool may_be_left_out(const mortise_tool *instance, const struct error *error)
+{
+    return instance && MORTISE_HAS(instance, mortise_tool, options) &&
+           (instance->options & MORTISE_MAY_BE_LEFT_OUT) && error->kind != ERROR_INTERNAL;
+}
+
 static bool read_tools(struct plugin *plugin, struct error *error)
 {
     size_t count = plugin->face->tool_count;
@@ -117,8 +124,16 @@ static bool read_tools(struct plugin *plugin, struct error *error)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
         struct tool *tool = &tools[i];
-        if (!meta_read(plugin, plugin->face->tools[i], tool, error))
+        struct error reason = ERROR_INIT;
+        if (!meta_read(plugin, plugin->face->tools[i], tool, &reason)) {
+            if (may_be_left_out(plugin->face->tools[i], &reason)) {
+                log_warning("plugin '%s': a tool is left out: %s", plugin->name, reason.message);
+                continue;
+            }
+            if (error)
+                *error = reason;
             return false;
+        }
         plugin->tools[plugin->tool_count++] = tool; /* and is released with them */
         bool is_serial = tool->meta.flags & MORTISE_SERIAL;
         if (!(tool->account = account_new()) || (is_serial && !(tool->gate = gate_new())))

@@ -45,7 +45,7 @@ static const char *find_problem(const mortise_http_request *http)
     for (size_t i = 0; i < http->header_count; i++)
         if (!http->headers[i].name)
             return "a header has no name";
-    if (http->stop_fd && fcntl(http->stop_fd, F_GETFD) < 0)
+    if (http->stop_fd > 0 && fcntl(http->stop_fd, F_GETFD) < 0)
         return "its stop_fd is no open descriptor";
     return NULL;
 }
@@ -78,7 +78,7 @@ static void put_request(struct text *out, const mortise_http_request *http)
     parcel_put_u32(out, http->max_redirects);
     parcel_put_u32(out, http->received != NULL);
     parcel_put_u32(out, http->answered != NULL);
-    parcel_put_u32(out, http->stop_fd != 0);
+    parcel_put_u32(out, http->stop_fd > 0);
 }
 
 /* ---- while it is made ---- */
@@ -96,7 +96,7 @@ static void next_message(struct asking *asking)
 {
     struct served_lane *lane = asking->request.lane;
     struct pollfd fds[2] = {{lane->fd, POLLIN, 0}, {asking->http.stop_fd, POLLIN, 0}};
-    while (asking->http.stop_fd && !asking->is_stopped && !fds[0].revents) {
+    while (asking->http.stop_fd > 0 && !asking->is_stopped && !fds[0].revents) {
         if (poll(fds, 2, -1) < 0)
             fds[0].revents = fds[1].revents = 0;
         if (fds[1].revents)

@@ -78,7 +78,7 @@ static const char *check(const mortise_http_request *face)
         problem = "its headers have a count and no place";
     if (!problem && face->header_count > MAX_HEADERS)
         problem = "it has more than 1000 headers";
-    if (!problem && face->stop_fd && fcntl(face->stop_fd, F_GETFD) < 0)
+    if (!problem && face->stop_fd > 0 && fcntl(face->stop_fd, F_GETFD) < 0)
         problem = "its stop_fd is no open descriptor";
     for (size_t i = 0; !problem && i < face->header_count; i++)
         problem = check_header(&face->headers[i]);
@@ -97,6 +97,8 @@ static void set_defaults(mortise_http_request *face)
 {
     if (!face->method)
         face->method = face->body ? "POST" : "GET";
+    if (face->stop_fd < 0)
+        face->stop_fd = 0;
     if (!face->timeout_ms)
         face->timeout_ms = DEFAULT_TIMEOUT_MS;
     if (face->timeout_ms > LONGEST_TIMEOUT_MS)

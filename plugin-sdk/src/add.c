@@ -109,8 +109,10 @@ mortise_status mortise_add_tool(mortise_tool_list *list, const mortise_new_tool 
         return failed(list, tool, MORTISE_NO_MEMORY);
     room.at = (char *)added->rest;
     copy_meta(&added->meta, &room, tool);
-    added->face =
-        (mortise_tool){.size = sizeof(mortise_tool), .meta = &added->meta, .run = run_added};
+    added->face = (mortise_tool){.size = sizeof(mortise_tool),
+                                 .meta = &added->meta,
+                                 .run = run_added,
+                                 .options = tool->is_optional ? MORTISE_MAY_BE_LEFT_OUT : 0};
     added->run = tool->run;
     added->release = tool->release;
     added->data = tool->data;

@@ -11,20 +11,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "pause.h"
 
 enum {
     GROUP_MS = 300, /* what the process has left behind may end by itself, after SIGTERM */
     ROUND_MS = 10   /* where an end can only be looked for */
 };
-
-int64_t child_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- what it gets ---- */
 
@@ -284,10 +278,10 @@ static void wait_for_news(struct child *child, int64_t ms, bool with_end)
 
 static bool wait_for_end(struct child *child, int64_t ms)
 {
-    int64_t until_ms = child_now_ms() + ms, left_ms;
+    int64_t until_ms = pause_now_ms() + ms, left_ms;
     char how[64];
     while (!child_has_ended(child, how, sizeof(how))) {
-        if ((left_ms = until_ms - child_now_ms()) <= 0)
+        if ((left_ms = until_ms - pause_now_ms()) <= 0)
             return false;
         wait_for_news(child, left_ms, true);
     }
@@ -302,8 +296,8 @@ void child_end(struct child *child, int64_t patience_ms)
     if (!has_ended && !wait_for_end(child, patience_ms))
         kill(-child->pid, SIGKILL);
     /* What else is in the group and still has its pipes, such as what a wrapper has started. */
-    int64_t until_ms = child_now_ms() + (has_ended ? GROUP_MS : 0), left_ms;
-    while ((child->out >= 0 || child->err >= 0) && (left_ms = until_ms - child_now_ms()) > 0)
+    int64_t until_ms = pause_now_ms() + (has_ended ? GROUP_MS : 0), left_ms;
+    while ((child->out >= 0 || child->err >= 0) && (left_ms = until_ms - pause_now_ms()) > 0)
         wait_for_news(child, left_ms, false);
     kill(-child->pid, SIGKILL);
     while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)

@@ -27,7 +27,4 @@ bool child_has_ended(const struct child *child, char *how, size_t size);
  * it still writes is read and lost.  Nothing of it is left afterwards. */
 void child_end(struct child *child, int64_t patience_ms);
 
-/* Of a clock that only goes forward. */
-int64_t child_now_ms(void);
-
 #endif

@@ -136,37 +136,53 @@ static char *read_whole(const char *path, const struct config_report *report)
     return text;
 }
 
-bool config_read_file(struct server_list *list, const char *path, const struct limits *limits,
-                      const struct config_report *report)
+bool config_read_file(struct server_list *list, const char *path, bool may_be_absent,
+                      const struct limits *limits, const struct config_report *report)
 {
     char *text = read_whole(path, report);
     if (!text && errno == ENOMEM)
         return false;
-    if (!text && errno != 0)
-        tell(report, errno == ENOENT ? MORTISE_LOG_DEBUG : MORTISE_LOG_ERROR, "%s: %s", path,
-             strerror(errno));
+    if (!text && errno != 0 && !(may_be_absent && errno == ENOENT))
+        tell(report, MORTISE_LOG_ERROR, "%s: %s", path, strerror(errno));
     bool is_good = !text || config_read_text(list, path, text, limits, report);
     free(text);
     return is_good;
 }
 
-char *config_paths(void)
+/* Each of `paths`, which colons separate, and which is cut up. */
+static bool read_each(struct server_list *list, char *paths, const struct limits *limits,
+                      const struct config_report *report)
+{
+    bool is_good = true;
+    char *rest = NULL;
+    for (char *path = strtok_r(paths, ":", &rest); is_good && path; path = strtok_r(NULL, ":", &rest))
+        is_good = config_read_file(list, path, false, limits, report);
+    return is_good;
+}
+
+bool config_read_all(struct server_list *list, const struct limits *limits,
+                     const struct config_report *report)
 {
     const char *files = getenv("MORTISE_MCP_CONFIG"), *home = getenv("XDG_CONFIG_HOME");
-    const char *below = "/mortise/mcp.json";
-    char *paths = NULL;
-    if (files)
-        return strdup(files);
+    const char *below = "mortise/mcp.json";
     if (!home || home[0] != '/') {
         home = getenv("HOME");
-        below = "/.config/mortise/mcp.json";
+        below = ".config/mortise/mcp.json";
     }
-    if (!home || !home[0])
-        return strdup("");
-    size_t size = strlen(home) + strlen(below) + 1;
-    if ((paths = malloc(size)))
-        snprintf(paths, size, "%s%s", home, below);
-    return paths;
+    if (!files && (!home || home[0] != '/'))
+        return true;
+    size_t size = files ? strlen(files) + 1 : strlen(home) + strlen(below) + 2;
+    char *path = malloc(size);
+    if (!path)
+        return false;
+    if (files)
+        memcpy(path, files, size);
+    else
+        snprintf(path, size, "%s/%s", home, below);
+    bool is_good = files ? read_each(list, path, limits, report)
+                         : config_read_file(list, path, true, limits, report);
+    free(path);
+    return is_good;
 }
 
 /* ---- life ---- */

@@ -63,13 +63,14 @@ struct config_report {
 };
 
 /* Adds the servers of one file, or of its text; a name that is there stays.  What is wrong is
- * reported.  False: no memory. */
-bool config_read_file(struct server_list *list, const char *path, const struct limits *limits,
-                      const struct config_report *report);
+ * reported, and that there is no file unless `may_be_absent`.  False: no memory. */
+bool config_read_file(struct server_list *list, const char *path, bool may_be_absent,
+                      const struct limits *limits, const struct config_report *report);
 bool config_read_text(struct server_list *list, const char *path, const char *json,
                       const struct limits *limits, const struct config_report *report);
-/* The files that are read, malloc'ed: of $MORTISE_MCP_CONFIG, or the user's own. */
-char *config_paths(void); /* separated by colons; NULL: no memory */
+/* Adds those of the files that $MORTISE_MCP_CONFIG names, or else of the user's own. */
+bool config_read_all(struct server_list *list, const struct limits *limits,
+                     const struct config_report *report);
 
 void config_release(struct server_list *list);
 struct server_config *config_ref(struct server_config *config);

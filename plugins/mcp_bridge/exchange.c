@@ -340,7 +340,7 @@ mortise_status exchange_run(struct exchange *exchange, const char *method, const
                             const struct head *head)
 {
     const struct link_message *message = exchange->message;
-    const mortise_http *http = mortise_http_outside(message->host);
+    const mortise_http *http = message->host ? mortise_http_outside(message->host) : NULL;
     bool is_post = strcmp(method, "POST") == 0;
     int64_t left = exchange_left_ms(exchange);
     mortise_http_response response = {.size = sizeof(response)};

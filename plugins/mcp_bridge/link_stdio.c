@@ -21,6 +21,7 @@
 
 #include "buffer.h"
 #include "child.h"
+#include "pause.h"
 
 enum {
     QUEUE_MAX = 64 << 20, /* bytes that a server has not read */
@@ -308,11 +309,11 @@ static bool turn(struct stdio_link *self, char *why, size_t size)
 /* What it said before its end, which may come a moment after that of its output. */
 static void read_the_rest(struct stdio_link *self, char *why, size_t size)
 {
-    int64_t until_ms = child_now_ms() + LAST_MS, left_ms;
+    int64_t until_ms = pause_now_ms() + LAST_MS, left_ms;
     char how[64];
     bool is_open = true;
     while (!child_has_ended(&self->child, how, sizeof(how)) &&
-           (left_ms = until_ms - child_now_ms()) > 0) {
+           (left_ms = until_ms - pause_now_ms()) > 0) {
         struct pollfd fds[] = {{.fd = is_open ? self->child.out : -1, .events = POLLIN},
                                {.fd = self->child.err, .events = POLLIN},
                                {.fd = self->child.ended, .events = POLLIN}};

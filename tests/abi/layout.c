@@ -70,7 +70,7 @@ AT(mortise_tool_meta, inside, 88);
 AT(mortise_tool_meta, reserved, 92);
 
 /* T9: name, description and schema are the meta's. */
-SIZE(mortise_tool, 48);
+SIZE(mortise_tool, 56);
 AT(mortise_tool, size, 0);
 AT(mortise_tool, reserved, 4);
 AT(mortise_tool, meta, 8);
@@ -78,6 +78,7 @@ AT(mortise_tool, state, 16);
 AT(mortise_tool, state_tag, 24);
 AT(mortise_tool, run, 32);
 AT(mortise_tool, prepare, 40);
+AT(mortise_tool, options, 48);
 
 SIZE(mortise_attachment, 48);
 AT(mortise_attachment, size, 0);
@@ -359,6 +360,7 @@ VALUE(MORTISE_SERIAL, 8);
 VALUE(MORTISE_SANDBOX_REQUIRED, 16);
 VALUE(MORTISE_DESTRUCTIVE, 32);
 VALUE(MORTISE_IDEMPOTENT, 64);
+VALUE(MORTISE_MAY_BE_LEFT_OUT, 1);
 VALUE(MORTISE_OPEN_WORLD, 128);
 VALUE(MORTISE_INSIDE_PROCESSES, 1);
 VALUE(MORTISE_INSIDE_LIBRARIES, 2);

@@ -45,6 +45,18 @@ class Bench:
     def program(self, name):
         return os.path.join(self.programs, name)
 
+    def beside(self, *names):
+        """What other tests than these build."""
+        return os.path.join(os.path.dirname(self.programs), *names)
+
+    def modules(self):
+        """Where the packages of npm are; None: they cannot be had."""
+        folder = self.beside("mcp", "modules")
+        setup = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mcp",
+                             "setup.py")
+        done = subprocess.run(["python3", setup, folder], stdout=subprocess.DEVNULL, check=False)
+        return folder if done.returncode == 0 else None
+
     def times(self, count):
         return max(count // 5, 3) if self.quick else count
 
@@ -89,6 +101,9 @@ class Bench:
     def list_mortise(self, count):
         plugins = ["-P", self.plugins(count)] if count else []
         return [self.mortise, "tools", "list", "--no-plugins", *plugins]
+
+    def serve_mortise(self, *plugins):
+        return [self.mortise, "mcp", "serve", "--no-plugins", *plugins]
 
     def instructions(self, command, asks=True):
         """How many instructions a program takes, all its threads together."""

@@ -28,7 +28,8 @@ import tempfile
 from bench import FORMATS, Bench, Failure, Table, in_turns, ms
 
 ATTEMPTS = 3
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 TOOL_TURNS = 20
 DELTAS = 20000
 COUNTED_DELTAS = 4000
@@ -359,10 +360,51 @@ def measure_code(bench, table):
                         figures["quarter_ns"] / 1e6, limit_ms)
 
 
+# ---- as a server of tools ------------------------------------------------------------------
+
+
+def run_clients(bench, plan):
+    modules = bench.modules()
+    plan = {"modules": modules, "env": bench.environment, "rounds": 1, "calls": 1, **plan}
+    done = subprocess.run(["node", os.path.join(HERE, "mcp.mjs"), json.dumps(plan)],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(done.stderr.strip()[-2000:])
+    return json.loads(done.stdout)
+
+
+def measure_mcp(bench, table):
+    """An echo over standard input and output, asked by an official client, beside the least server
+    in C and an official one; what it takes before, and what starting with plugins does."""
+    if not bench.modules():
+        print("the packages of npm are not installed: no server is measured beside theirs")
+        return
+    servers = {"mortise": bench.serve_mortise("-e", bench.beside("mcp", "conformance.so")),
+               "minimal": [bench.program("minimal_mcp")],
+               "everything": ["node", os.path.join(bench.modules(), "node_modules", ".bin",
+                                                   "mcp-server-everything"), "stdio"]}
+    for size, words, calls, to_minimal, to_everything in ((5, "5 bytes", 1000, 1.5, 1 / 3),
+                                                          (65536, "64 KiB", 100, None, 1)):
+        figures = run_clients(bench, {"servers": servers, "rounds": max(bench.times(9), 5),
+                                      "calls": bench.times(calls), "bytes": size})
+        ours, minimal, everything = (figures[name]["median_us"] for name in servers)
+        table.add(f"mcp: echo of {words}, beside the least server", "us", ours, minimal, to_minimal)
+        table.add(f"mcp: echo of {words}, beside server-everything", "us", ours, everything,
+                  to_everything)
+        if size == 5:
+            memory = figures["mortise"]["memory_mb"]
+            table.add_alone("mcp: memory before the first call", "MB", memory, memory, 6)
+    figures = run_clients(bench, {"started": {
+        "mortise": bench.serve_mortise("-P", bench.plugins(20))}, "starts": bench.times(25)})
+    times = sorted(figures["mortise"]["start_ms"])
+    table.add_alone("mcp: start to the list of 20 plugins' tools", "ms", statistics.median(times),
+                    times[len(times) // 4], 50)
+
+
 MEASURES = {"start": measure_start, "one-shot": measure_one_shot, "turn": measure_turns,
             "stream": measure_deltas, "tls": measure_tls, "big": measure_big, "call": measure_call,
             "json": measure_json, "isolated": measure_isolated, "session": measure_session,
-            "sandbox": measure_sandbox, "code": measure_code,
+             "sandbox": measure_sandbox, "code": measure_code, "mcp": measure_mcp,
             "count": measure_instructions}
 
 

@@ -160,11 +160,11 @@ class Connection:
 class Server:
     """One that listens on a port of its own."""
 
-    def __init__(self, world, *arguments, plugins=(), env=None):
+    def __init__(self, world, *arguments, plugins=(), **how):
         folders = [os.path.join(os.path.dirname(e2e.options.fixtures), name) for name in plugins]
         where = [part for folder in [e2e.options.fixtures, *folders] for part in ("-P", folder)]
         self.world = world
-        self.process = world.start("mcp", "serve", "--http", "0", *where, *arguments, env=env)
+        self.process = world.start("mcp", "serve", "--http", "0", *where, *arguments, **how)
         self.said = b""
         while not (found := re.search(rb"listening on http://127\.0\.0\.1:(\d+)/mcp", self.said)):
             line = self.process.stderr.readline()

@@ -101,9 +101,9 @@ class Sizes(Limits):
         self.assertLess(server.sent, EVENT + (16 << 20))  # buffers on the way
 
     def test_many_small_events_need_no_memory(self):
-        """100 MB of them, of which little is text."""
+        """40 MB of them, of which little is text."""
         block = 1000 * delta(1)
-        most = 100000000 if e2e.options.fail_malloc else 20000000
+        most = 40000000 if e2e.options.fail_malloc else 20000000
         times = []
         for size in (most // 2, most):
             done = self.measure(self.serve(block, size // len(block), last=FINISH))
@@ -113,7 +113,7 @@ class Sizes(Limits):
         self.assertLess(times[1] / times[0], 2.6, times)
 
     def test_a_response_above_the_limit(self):
-        server = self.serve(1000 * delta(40), 100000)
+        server = self.serve(1000 * delta(100), 100000)
         done = self.refused(server, f"a response of more than {LIMIT} bytes", "--response-limit",
                             memory=200 << 20)
         self.assertTrue(done.out.startswith("xxxx"))

@@ -1,6 +1,11 @@
 """Whichever allocation fails: the binary never crashes, never hangs, and never lies.
 
 Every outcome is one of the documented exit codes, and what ends with 0 has said everything.
+
+A program allocates thousands of times at some hundred places, a place being all the calls that lead
+to it.  In each test the first allocation of each place fails alone; and where no test was before,
+also the last one, which is in the middle of things, and the first one with all that follow.  With
+MORTISE_TEST_ALL set, each allocation fails alone and with all that follow, which takes an hour.
 """
 import concurrent.futures
 import json
@@ -9,14 +14,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
 import e2e
 
 CODES = range(0, 9)
-ALL_UP_TO = 250      # each allocation up to here, then …
-SECONDS_PER_TEST = 20  # … as many as fit into this time
 
 GREET = {"name": "greet", "arguments": {"name": "Ada"}}
 
@@ -28,11 +30,12 @@ class NoMemory(e2e.Case):
         if not e2e.options.fail_malloc:
             self.skipTest("sanitizers bring their own malloc")
 
-    def run_failing(self, arguments, at, count_file=None):
+    known = set()  # places where a test was
+
+    def run_failing(self, arguments, at, sites=None):
         """One run in which allocation `at` fails ("5" or "5+")."""
-        env = self.environment({"LD_PRELOAD": e2e.options.fail_malloc, "FAIL_MALLOC": at})
-        if count_file:
-            env["FAIL_MALLOC_COUNT"] = count_file
+        env = self.environment({"LD_PRELOAD": e2e.options.fail_malloc, "FAIL_MALLOC": at,
+                                "FAIL_MALLOC_SITES": sites})
         try:
             done = subprocess.run([e2e.options.mortise, *arguments], env=env, cwd=self.work,
                                   stdin=subprocess.DEVNULL, capture_output=True,
@@ -41,44 +44,48 @@ class NoMemory(e2e.Case):
             self.fail(f"{arguments} hangs when allocation {at} fails")
         return e2e.Done(done.returncode, done.stdout, done.stderr)
 
-    def count(self, arguments):
-        with tempfile.NamedTemporaryFile(dir=self.root) as counted:
-            done = self.check(self.run_failing(arguments, "0", counted.name), 0)
-            return int(counted.read()), done
+    def look(self, arguments):
+        """The run in which none fails, and the place of each allocation, from the first."""
+        with tempfile.NamedTemporaryFile("r", dir=self.root) as told:
+            done = self.check(self.run_failing(arguments, "0", told.name), 0)
+            lines = sorted((int(number), place) for number, place in map(str.split, told))
+        self.assertEqual([number for number, _ in lines], list(range(1, len(lines) + 1)))
+        return done, [place for _, place in lines]
 
-    def numbers(self, total):
-        """Each of the first ones, then ever fewer, up to one beyond the last."""
-        first = list(range(1, min(total, ALL_UP_TO) + 1))
-        step = max(1, (total - ALL_UP_TO) // 1000)
-        return first + list(range(ALL_UP_TO + 1, total + 1, step)) + [total + 10]
+    def wanted(self, places):
+        """What is to fail."""
+        total = len(places)
+        if os.environ.get("MORTISE_TEST_ALL"):
+            return [f"{at}{mode}" for at in range(1, total + 1) for mode in ("", "+")]
+        first = {place: at for at, place in reversed(list(enumerate(places, 1)))}
+        last = {place: at for at, place in enumerate(places, 1)}
+        new = set(places) - self.known
+        self.known.update(new)
+        alone = set(first.values()) | {last[place] for place in new} | {total + 10}
+        return [str(at) for at in alone] + [f"{first[place]}+" for place in new]
 
     def check_all(self, arguments, right):
         """`right` tells whether standard output is what it has to be."""
-        total, done = self.count(arguments)
+        done, places = self.look(arguments)
         self.assertTrue(right(done), done)
-        self.assertGreater(total, 50)
+        self.assertGreater(len(places), 50)
         bad = []
-        until = time.monotonic() + SECONDS_PER_TEST
         seen = set()
 
         def run(at):
-            if time.monotonic() > until:
-                return
             done = self.run_failing(arguments, at)
             seen.add(done.code)
             if done.code not in CODES:
-                bad.append(f"allocation {at} of {total}: {done}")
+                bad.append(f"allocation {at} of {len(places)}: {done}")
             elif done.code == 0 and not right(done):
-                bad.append(f"allocation {at} of {total}: exit code 0, but {done}")
+                bad.append(f"allocation {at} of {len(places)}: exit code 0, but {done}")
             elif done.code != 0 and not done.err:
-                bad.append(f"allocation {at} of {total}: nothing is told\n{done}")
+                bad.append(f"allocation {at} of {len(places)}: nothing is told\n{done}")
 
-        numbers = self.numbers(total)
-        wanted = [f"{n}{mode}" for n in numbers for mode in ("", "+")]
-        # What is left out when time is up is spread over the whole run.
-        order = sorted(range(len(wanted)), key=lambda i: (i * 2654435761) % (1 << 32))
+        wanted = self.wanted(places)
         with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
-            list(pool.map(run, (wanted[i] for i in order)))
+            list(pool.map(run, wanted))
+        print(f"{len(wanted)} runs, {len(set(places))} places", file=e2e.sys.stderr)
         if bad:
             self.fail(f"{len(bad)} of {len(wanted)} runs went wrong; the first ones:\n\n"
                       + "\n\n".join(bad[:5]))

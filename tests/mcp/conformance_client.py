@@ -89,8 +89,10 @@ def standard_headers(client):
 
 
 def custom_headers(client):
+    """A null is left out: its tool's schema does not allow one, so the call would not even begin."""
     for call in json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])["toolCalls"]:
-        client.call(call["name"], call["arguments"])
+        client.call(call["name"], {name: value for name, value in call["arguments"].items()
+                                   if value is not None})
 
 
 def invalid_headers(client):

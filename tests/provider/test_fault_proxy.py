@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A thousand runs over a network that breaks in every way, and each session goes on afterwards.
+"""Runs over a network that breaks in every way, and each session goes on afterwards.
 
   test_fault_proxy.py MORTISE FIXTURE_TOOLS.so [--runs N] [--seed N]
 

@@ -243,6 +243,16 @@ struct mortise_tool {
      * and before the first of them.  No thread that it starts may be left.  Anything but MORTISE_OK,
      * after refuse() of `host` if there is something to say, is the failure of all calls.  [load] */
     mortise_status (*prepare)(const mortise_tool *self, const mortise_host *host);
+
+    uint32_t options; /* since 1.2: MORTISE_MAY_BE_LEFT_OUT */
+    uint32_t reserved_2;
+};
+
+/* mortise_tool.options. */
+enum {
+    /* A tool of whose meta the host cannot make use is left out, with a warning, and the plugin is
+     * loaded without it: for what the author of the plugin has not written. */
+    MORTISE_MAY_BE_LEFT_OUT = 1u << 0
 };
 
 /* ---- one call, as its tool sees it ----------------------------------------------------- */
@@ -266,7 +276,7 @@ typedef struct mortise_attachment {
     const char *name;  /* for people, or NULL */
     const void *data;  /* the bytes, or NULL and then … */
     size_t length;     /* at most 10 MiB */
-    const char *uri;   /* … where they are */
+    const char *uri;   /* … where they are; with the bytes: what they are the content of, or NULL */
 } mortise_attachment;
 
 /* All [thread-safe], from run() until finish() or the return of run(). */

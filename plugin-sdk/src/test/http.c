@@ -63,7 +63,7 @@ static bool is_stopped(const struct lender *lender, const mortise_http_request *
     if (MORTISE_HAS(request, mortise_http_request, stop_fd))
         stop.fd = request->stop_fd;
     return (lender->call && lender->call->ops->cancelled(lender->call)) ||
-           (stop.fd && poll(&stop, 1, 0) > 0);
+           (stop.fd > 0 && poll(&stop, 1, 0) > 0);
 }
 
 /* Gives the body piece by piece, as a network would; false when the plugin has had enough. */

@@ -24,8 +24,9 @@ static void add_tools(void *state, mortise_tool_list *list)
                                                .run = routed});
 }
 
-MORTISE_TOOL(steps, MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE, "Go on in steps.",
-    (integer, count,   "How many.",          range(0, 1000)),
+MORTISE_TOOL_WITH(steps, (title("Steps")), MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE,
+    "Go on in steps.",
+    (integer, count,   "How many.",            range(0, 1000)),
     (integer, wait_ms, "How long each takes.", range(0, 10000)));
 
 static mortise_status steps(mortise_call *call, const steps_args *args)

@@ -141,10 +141,10 @@ static void test_token_text(void **state)
 {
     (void)state;
     struct error error = ERROR_INIT;
-    assert_true(http_token_check(TOKEN, "T", &error));
-    assert_false(http_token_check("short", "T", &error));
+    assert_true(http_token_check(TOKEN, 16, "T", &error));
+    assert_false(http_token_check("short", 5, "T", &error));
     assert_non_null(strstr(error.message, "'T'"));
-    assert_false(http_token_check("0123456789 abcdef", "T", &error));
+    assert_false(http_token_check("0123456789 abcdef", 17, "T", &error));
     assert_null(strstr(error.message, "0123"));
 }
 

@@ -319,6 +319,9 @@ static void test_no_memory_to_check(void **state)
 
 int main(void)
 {
+#ifdef __SANITIZE_THREAD__ /* what follows are minutes of one thread */
+    cmocka_set_test_filter("test_threads");
+#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_long_chain),

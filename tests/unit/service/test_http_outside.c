@@ -115,6 +115,7 @@ static void an_answer_lives_until_it_is_released(void **state)
     (void)state;
     request.body = "abc";
     request.body_length = 3;
+    request.stop_fd = -1; /* none */
     assert_int_equal(fetch(&request, &response), MORTISE_OK);
     assert_int_equal(fetch(&request, &other), MORTISE_OK);
     release(&other);

@@ -2,6 +2,7 @@
 #include "inside.h"
 
 #include "failing.h"
+#include "web.h"
 
 struct trial {
     mortise_status (*use)(mortise_call *call);
@@ -144,6 +145,48 @@ static void each_function_survives(void **state)
     inside_close(&inside);
 }
 
+/* ---- outside of a call ---- */
+
+static void hear_head(void *data, uint32_t status, const mortise_http_header *headers, size_t count)
+{
+    assert_int_equal(status, 200);
+    assert_non_null(headers);
+    *(size_t *)data += count;
+}
+
+/* Whatever it is that fails, it can be released, and the problem is told. */
+static void a_fetch_survives(void **state)
+{
+    struct inside inside;
+    struct web web;
+    char url[64];
+    size_t headers = 0;
+    (void)state;
+    inside_open(&inside, NULL);
+    web_open(&web);
+    snprintf(url, sizeof(url), "http://127.0.0.1:%d/echo", web.port);
+    const mortise_host *host = inside_host(&inside, "alpha");
+    const mortise_http *http = mortise_http_outside(host);
+    const mortise_http_request request = {
+        .size = sizeof(request), .url = url, .answered = hear_head, .received_data = &headers};
+    int failed = 1;
+    for (int allowed = 0; failed; allowed++) {
+        mortise_http_response response = {.size = sizeof(response)};
+        fail_after(allowed);
+        mortise_status status = http->fetch(host, &request, &response);
+        failed = fail_never();
+        if (status == MORTISE_OK)
+            assert_int_equal(strlen(response.body), response.body_length);
+        else
+            assert_true(failed && response.problem && *response.problem && !response.status);
+        http->release(host, &response);
+        assert_null(response.memory);
+    }
+    assert_true(headers >= 5);
+    web_close(&web);
+    inside_close(&inside);
+}
+
 static void making_them_survives(void **state)
 {
     const struct services_settings settings = {.artifacts = "/a", .database = "/b", .grants = "{}"};
@@ -161,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_function_survives),
+        cmocka_unit_test(a_fetch_survives),
         cmocka_unit_test(making_them_survives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ foreach(subject http http_outside)
     SOURCES service/test_${subject}.c service/inside.c service/web.c LINKS host_service)
 endforeach()
 mortise_test(unit_services_no_memory
-  SOURCES service/test_no_memory.c service/inside.c base/failing.c LINKS host_service)
+  SOURCES service/test_no_memory.c service/inside.c service/web.c base/failing.c LINKS host_service)
 target_include_directories(unit_services_no_memory PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/base)
 target_link_options(unit_services_no_memory PRIVATE
   -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)

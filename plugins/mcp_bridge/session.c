@@ -1,0 +1,635 @@
+/* What is asked of a server, and what it says. */
+#include "session_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <mortise/json.h>
+#include <mortise/tool.h>
+
+#include "pause.h"
+
+enum {
+    LETTERS_MAX = 64,   /* then a server asks too much */
+    LETTER_MS = 10000,
+    PATIENCE_MS = 2500 /* a call waits so long for a restart, and not longer */
+};
+
+/* ---- lines for the operator ---- */
+
+__attribute__((format(printf, 3, 0))) static void write_log_locked(struct session *session,
+                                                                   uint32_t level,
+                                                                   const char *format, va_list args)
+{
+    char line[1400];
+    struct owner *owner = session->owners;
+    while (owner && owner->is_leaving)
+        owner = owner->next;
+    if (!owner)
+        owner = session->owners;
+    vsnprintf(line, sizeof(line), format, args);
+    line[mortise_cut(line, strlen(line))] = '\0';
+    if (owner)
+        mortise_log(owner->host, level, "MCP server '%s': %s", session->config->name, line);
+}
+
+void session_log_locked(struct session *session, uint32_t level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_log_locked(session, level, format, args);
+    va_end(args);
+}
+
+void session_log(struct session *session, uint32_t level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&session->lock);
+    write_log_locked(session, level, format, args);
+    pthread_mutex_unlock(&session->lock);
+    va_end(args);
+}
+
+/* ---- hosts ---- */
+
+struct owner *session_use_host_locked(struct session *session)
+{
+    struct owner *owner = session->owners;
+    while (owner && owner->is_leaving)
+        owner = owner->next;
+    if (owner)
+        owner->uses++;
+    return owner;
+}
+
+void session_leave_host_locked(struct session *session, struct owner *owner)
+{
+    if (owner && --owner->uses == 0)
+        pthread_cond_broadcast(&session->news);
+}
+
+/* ---- messages without an answer ---- */
+
+void session_post(struct session *session, const struct link_message *message)
+{
+    struct link_message letter = *message;
+    char problem[1024], version[sizeof(session->version)];
+    pthread_mutex_lock(&session->lock);
+    struct link *link = session->is_dead ? NULL : session->link;
+    struct owner *owner = session_use_host_locked(session);
+    memcpy(version, session->version, sizeof(version));
+    letter.version = version[0] ? version : NULL;
+    letter.host = owner ? owner->host : NULL;
+    letter.stop_fd = session->stop;
+    letter.timeout_ms = LETTER_MS;
+    bool is_sent = link && (owner || !link->face->waits);
+    session->senders += is_sent;
+    pthread_mutex_unlock(&session->lock);
+    if (is_sent)
+        link->face->send(link, &letter, problem, sizeof(problem));
+    pthread_mutex_lock(&session->lock);
+    session->senders -= is_sent;
+    session_leave_host_locked(session, owner);
+    pthread_cond_broadcast(&session->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Takes `json`. */
+static void put_letter_locked(struct session *session, const char *method, char *json)
+{
+    struct letter *letter = calloc(1, sizeof(*letter)), **end = &session->letters;
+    if (!letter || session->letter_count == LETTERS_MAX) {
+        free(letter);
+        free(json);
+        return;
+    }
+    *letter = (struct letter){.method = method, .json = json};
+    while (*end)
+        end = &(*end)->next;
+    *end = letter;
+    session->letter_count++;
+    pthread_cond_broadcast(&session->news);
+}
+
+/* Sends what is in `text`, now or once the keeper has time. */
+static void send_letter(struct session *session, const char *method, bool is_modern,
+                        struct buffer *text, bool at_once)
+{
+    pthread_mutex_lock(&session->lock);
+    bool waits = session->link && session->link->face->waits;
+    pthread_mutex_unlock(&session->lock);
+    size_t length = text->length;
+    char *json = buffer_take(text);
+    if (!json)
+        return;
+    if (waits && !at_once) {
+        pthread_mutex_lock(&session->lock);
+        put_letter_locked(session, method, json);
+        pthread_mutex_unlock(&session->lock);
+        return;
+    }
+    const struct link_message message = {
+        .json = json, .length = length, .method = method, .is_modern = is_modern};
+    session_post(session, &message);
+    free(json);
+}
+
+void session_tell(struct session *session, const char *method, const char *members, bool is_modern,
+                  bool at_once)
+{
+    struct buffer text = BUFFER_INIT;
+    rpc_write(&text, &(struct rpc_request){
+                         .method = method, .members = members, .is_modern = is_modern});
+    send_letter(session, method, is_modern, &text, at_once);
+}
+
+/* ---- what comes ---- */
+
+static struct pending *find_pending_locked(struct session *session, int64_t id)
+{
+    struct pending *pending = session->pendings;
+    while (pending && pending->id != id)
+        pending = pending->next;
+    return pending;
+}
+
+static char *copy_value(const char *json)
+{
+    return json ? strndup(json, mortise_json_length(json)) : NULL;
+}
+
+/* What has no id of ours, or is for nobody any more, is passed over. */
+static void take_answer(struct session *session, const struct rpc *rpc)
+{
+    pthread_mutex_lock(&session->lock);
+    struct pending *pending =
+        rpc->has_number ? find_pending_locked(session, rpc->number) : NULL;
+    if (pending && !pending->is_done) {
+        pending->error = copy_value(rpc->error);
+        pending->result = rpc->error ? NULL : copy_value(rpc->result);
+        pending->has_no_memory = !pending->error && !pending->result;
+        pending->is_done = true;
+        pthread_cond_signal(&pending->news);
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Progress only ever grows; what is late, or of another, is none. */
+static struct pending *take_progress_locked(struct session *session, const char *params,
+                                            double *progress)
+{
+    int64_t token;
+    if (mortise_json_integer(params, "progressToken", &token) != MORTISE_OK ||
+        mortise_json_number(params, "progress", progress) != MORTISE_OK)
+        return NULL;
+    struct pending *pending = find_pending_locked(session, token);
+    if (!pending || !pending->call || pending->is_done ||
+        (pending->has_progress && *progress <= pending->progress))
+        return NULL;
+    pending->has_progress = true;
+    pending->progress = *progress;
+    pending->progressed_ms = pause_now_ms();
+    return pending;
+}
+
+/* The host is told without the lock, since whoever watches may take time; the call waits for it. */
+static void show_progress(struct session *session, const char *params)
+{
+    double progress, total = 0;
+    char *text = NULL;
+    pthread_mutex_lock(&session->lock);
+    struct pending *pending = take_progress_locked(session, params, &progress);
+    if (pending)
+        pending->busy++;
+    pthread_mutex_unlock(&session->lock);
+    if (!pending)
+        return;
+    mortise_json_number(params, "total", &total);
+    mortise_json_copy(params, "message", &text);
+    mortise_progress(pending->call, progress, total, text);
+    free(text);
+    pthread_mutex_lock(&session->lock);
+    pending->busy--;
+    pthread_cond_signal(&pending->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void take_notification(struct session *session, const struct rpc *rpc)
+{
+    if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params) {
+        show_progress(session, rpc->params);
+    } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
+        pthread_mutex_lock(&session->lock);
+        if (!session->changed_ms)
+            session->changed_ms = pause_now_ms();
+        pthread_cond_broadcast(&session->news);
+        pthread_mutex_unlock(&session->lock);
+    }
+}
+
+static void on_message(void *self, const char *json, size_t length)
+{
+    struct session *session = self;
+    struct rpc rpc;
+    (void)length;
+    rpc_read(&rpc, json);
+    if (rpc.has_method && rpc.id) {
+        struct buffer text = BUFFER_INIT;
+        rpc_answer(&text, &rpc);
+        send_letter(session, NULL, false, &text, false);
+    } else if (rpc.has_method) {
+        take_notification(session, &rpc);
+    } else if (rpc.result || rpc.error) {
+        take_answer(session, &rpc);
+    }
+}
+
+void session_lose(struct session *session, const char *reason)
+{
+    pthread_mutex_lock(&session->lock);
+    if (!session->is_dead) {
+        session->is_dead = true;
+        snprintf(session->reason, sizeof(session->reason), "%s", reason);
+        session->reason[mortise_cut(session->reason, strlen(session->reason))] = '\0';
+    }
+    for (struct pending *pending = session->pendings; pending; pending = pending->next) {
+        pending->is_lost = true;
+        pthread_cond_signal(&pending->news);
+    }
+    pthread_cond_broadcast(&session->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void on_closed(void *self, const char *reason)
+{
+    session_lose(self, reason);
+}
+
+static void on_note(void *self, uint32_t level, const char *text)
+{
+    session_log(self, level, "%s", text);
+}
+
+struct link_listener session_listener(struct session *session)
+{
+    return (struct link_listener){
+        .message = on_message, .closed = on_closed, .note = on_note, .self = session};
+}
+
+/* ---- asking ---- */
+
+/* Waits for news of a request, until `until_ms`. */
+static void sleep_locked(pthread_cond_t *news, pthread_mutex_t *lock, int64_t until_ms)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
+                                   .tv_nsec = (long)(until_ms % 1000) * 1000000};
+    pthread_cond_timedwait(news, lock, &until);
+}
+
+static void init_news(pthread_cond_t *news)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(news, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Until there is an answer, or there will be none. */
+static void wait_locked(struct session *session, const struct ask *ask, struct pending *pending,
+                        struct reply *reply)
+{
+    int64_t began_ms = pause_now_ms();
+    while (!pending->is_done && !pending->is_lost) {
+        int64_t from_ms = pending->has_progress ? pending->progressed_ms : began_ms;
+        int64_t until_ms = from_ms + ask->timeout_ms, last_ms = began_ms + ask->max_ms;
+        if (until_ms > last_ms)
+            until_ms = last_ms;
+        reply->is_late = pause_now_ms() >= until_ms;
+        bool is_cancelled = (ask->call && mortise_cancelled(ask->call)) ||
+                            (!ask->call && session->is_stopping);
+        if (is_cancelled)
+            reply->status = MORTISE_CANCELLED;
+        if (reply->is_late || is_cancelled)
+            return;
+        sleep_locked(&pending->news, &session->lock, until_ms);
+    }
+}
+
+static void put_pending_locked(struct session *session, struct pending *pending)
+{
+    pending->id = ++session->last_id;
+    pending->next = session->pendings;
+    session->pendings = pending;
+}
+
+static void remove_pending_locked(struct session *session, struct pending *pending)
+{
+    struct pending **place = &session->pendings;
+    while (*place != pending)
+        place = &(*place)->next;
+    *place = pending->next;
+    while (pending->busy > 0)
+        pthread_cond_wait(&pending->news, &session->lock);
+}
+
+/* Hands over what came, or says why nothing did. */
+static void settle_locked(struct session *session, struct pending *pending, struct reply *reply)
+{
+    if (pending->is_done) {
+        reply->result = pending->result;
+        reply->error = pending->error;
+        reply->is_late = false;
+        reply->status = pending->has_no_memory ? MORTISE_NO_MEMORY : MORTISE_OK;
+    } else if (pending->is_lost) {
+        reply->is_lost = true;
+        snprintf(reply->problem, sizeof(reply->problem), "%s", session->reason);
+    } else if (reply->is_late) {
+        snprintf(reply->problem, sizeof(reply->problem), "it did not answer in time");
+    }
+    if (reply->status == MORTISE_OK && !reply->result && !reply->error)
+        reply->status = MORTISE_FAILED;
+}
+
+/* A call that is given up is cancelled there too; in the modern era over HTTP the end of its stream
+ * has done that. */
+static void cancel_there(struct session *session, const struct ask *ask, bool is_modern, int64_t id)
+{
+    char members[96];
+    pthread_mutex_lock(&session->lock);
+    bool is_told = session->link && !session->is_dead &&
+                   !(session->link->face->waits && is_modern);
+    pthread_mutex_unlock(&session->lock);
+    snprintf(members, sizeof(members), "\"requestId\":%" PRId64 ",\"reason\":\"%s\"", id,
+             ask->call && mortise_cancelled(ask->call) ? "cancelled" : "timed out");
+    if (is_told)
+        session_tell(session, "notifications/cancelled", members, is_modern, false);
+}
+
+/* What is known of a session while its link lives. */
+struct sending {
+    struct link *link;
+    const mortise_host *host;
+    bool is_modern;
+    char version[32];
+    int stop;
+};
+
+static mortise_status send_ask(const struct sending *sending, const struct ask *ask, int64_t id,
+                               struct reply *reply)
+{
+    struct buffer text = BUFFER_INIT;
+    const struct rpc_request request = {.id = id,
+                                        .method = ask->method,
+                                        .members = ask->members,
+                                        .is_modern = sending->is_modern,
+                                        .has_token = ask->call != NULL};
+    rpc_write(&text, &request);
+    struct link_message message = {
+        .json = text.text,
+        .length = text.length,
+        .method = ask->method,
+        .name = ask->name,
+        .version = *sending->version ? sending->version : NULL,
+        .is_modern = sending->is_modern,
+        .is_request = true,
+        .arguments = ask->arguments,
+        .schema = ask->schema,
+        .call = ask->call,
+        .host = sending->host,
+        .stop_fd = ask->call ? -1 : sending->stop,
+        .timeout_ms = ask->max_ms,
+        .idle_ms = ask->timeout_ms,
+    };
+    mortise_status status = MORTISE_NO_MEMORY;
+    if (!text.failed)
+        status = sending->link->face->send(sending->link, &message, reply->problem,
+                                           sizeof(reply->problem));
+    buffer_release(&text);
+    return status;
+}
+
+void session_ask(struct session *session, const struct ask *ask, struct reply *reply)
+{
+    struct pending pending = {.call = ask->call};
+    *reply = (struct reply){.status = MORTISE_OK};
+    init_news(&pending.news);
+
+    pthread_mutex_lock(&session->lock);
+    struct owner *owner = ask->host ? NULL : session_use_host_locked(session);
+    struct sending sending = {.link = session->is_dead ? NULL : session->link,
+                              .host = owner ? owner->host : ask->host,
+                              .is_modern = ask->call ? session->is_modern : ask->is_modern,
+                              .stop = session->stop};
+    snprintf(sending.version, sizeof(sending.version), "%s",
+             sending.is_modern ? RPC_MODERN : session->version);
+    bool waits = sending.link && sending.link->face->waits;
+    reply->was_sent = sending.link && (sending.host || !waits);
+    if (reply->was_sent) {
+        put_pending_locked(session, &pending);
+        session->senders++;
+        pthread_mutex_unlock(&session->lock);
+        reply->status = send_ask(&sending, ask, pending.id, reply);
+        pthread_mutex_lock(&session->lock);
+        session->senders--;
+        pthread_cond_broadcast(&session->news);
+        if (reply->status == MORTISE_OK && !waits)
+            wait_locked(session, ask, &pending, reply);
+        remove_pending_locked(session, &pending);
+        reply->is_late = reply->is_late || reply->status == MORTISE_CONFLICT;
+        settle_locked(session, &pending, reply);
+    } else {
+        reply->status = MORTISE_FAILED;
+        reply->is_lost = sending.link == NULL;
+        snprintf(reply->problem, sizeof(reply->problem), "%s",
+                 sending.link ? "nobody is there to ask" : session->reason);
+    }
+    session_leave_host_locked(session, owner);
+    pthread_mutex_unlock(&session->lock);
+    pthread_cond_destroy(&pending.news);
+    bool is_given_up = reply->is_late || (reply->was_sent && reply->status == MORTISE_CANCELLED);
+    if (is_given_up && !reply->is_lost && !ask->is_never_cancelled)
+        cancel_there(session, ask, sending.is_modern, pending.id);
+}
+
+void reply_release(struct reply *reply)
+{
+    free(reply->result);
+    free(reply->error);
+    *reply = (struct reply){.status = MORTISE_FAILED};
+}
+
+/* ---- a call ---- */
+
+/* A call that is cancelled looks at once. */
+static void wake_all(void *data)
+{
+    struct session *session = data;
+    pthread_mutex_lock(&session->lock);
+    for (struct pending *pending = session->pendings; pending; pending = pending->next)
+        pthread_cond_signal(&pending->news);
+    pthread_cond_broadcast(&session->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
+__attribute__((format(printf, 4, 5))) static bool fail(struct answer *answer, mortise_status status,
+                                                       mortise_category category,
+                                                       const char *format, ...)
+{
+    va_list args;
+    answer->status = status;
+    answer->category = category;
+    va_start(args, format);
+    vsnprintf(answer->problem, sizeof(answer->problem), format, args);
+    va_end(args);
+    answer->problem[mortise_cut(answer->problem, strlen(answer->problem))] = '\0';
+    return false;
+}
+
+/* Whether there is no use in waiting for it: it failed since the call began, or will not be tried
+ * soon. */
+static bool is_hopeless_locked(struct session *session, unsigned attempts, int64_t now_ms,
+                               struct answer *answer)
+{
+    bool is_down = session->state == STATE_DOWN || session->state == STATE_GIVEN_UP;
+    if (!is_down)
+        return false;
+    int64_t left_ms = session->retry_ms - now_ms;
+    if (session->state == STATE_GIVEN_UP && left_ms <= 0) {
+        session->state = STATE_DOWN;
+        session->failures = 0;
+        pthread_cond_broadcast(&session->news);
+        return false;
+    }
+    if (session->attempts == attempts && session->state == STATE_DOWN && left_ms <= PATIENCE_MS)
+        return false;
+    answer->retry_ms = left_ms > 0 ? left_ms : 0;
+    fail(answer, MORTISE_FAILED, MORTISE_UNAVAILABLE, "MCP server '%s' does not run: %s",
+         session->config->name, session->reason);
+    return true;
+}
+
+/* Until the server can be asked. */
+static bool wait_until_ready(struct session *session, mortise_call *call, struct answer *answer)
+{
+    const struct limits *limits = &session->config->limits;
+    int64_t until_ms = pause_now_ms() + limits->connect_ms + PATIENCE_MS, now_ms;
+    bool is_good = true;
+    pthread_mutex_lock(&session->lock);
+    unsigned attempts = session->attempts;
+    session->is_wanted = true;
+    keeper_start_locked(session);
+    pthread_cond_broadcast(&session->news);
+    while (is_good && (session->state != STATE_READY || session->is_dead)) {
+        now_ms = pause_now_ms();
+        if (mortise_cancelled(call))
+            is_good = fail(answer, MORTISE_CANCELLED, MORTISE_ABORTED, "cancelled");
+        else if (now_ms >= until_ms || session->is_stopping)
+            is_good = fail(answer, MORTISE_FAILED, MORTISE_TIMEOUT,
+                           "MCP server '%s' has not started within %" PRId64 " ms",
+                           session->config->name, limits->connect_ms);
+        else if (is_hopeless_locked(session, attempts, now_ms, answer))
+            is_good = false;
+        else
+            sleep_locked(&session->news, &session->lock, until_ms);
+    }
+    pthread_mutex_unlock(&session->lock);
+    return is_good;
+}
+
+static bool write_members(struct buffer *out, const struct request *request)
+{
+    buffer_puts(out, "\"name\":");
+    buffer_quote(out, request->name, strlen(request->name));
+    buffer_puts(out, ",\"arguments\":");
+    buffer_puts(out, request->arguments);
+    if (request->more)
+        buffer_puts(out, request->more);
+    return !out->failed;
+}
+
+/* What became of it, for the model. */
+static void explain(struct session *session, const struct reply *reply, struct answer *answer)
+{
+    const char *name = session->config->name;
+    if (reply->status == MORTISE_CANCELLED)
+        fail(answer, MORTISE_CANCELLED, MORTISE_ABORTED, "cancelled");
+    else if (reply->status == MORTISE_NO_MEMORY)
+        fail(answer, MORTISE_NO_MEMORY, MORTISE_INTERNAL, "out of memory");
+    else if (reply->is_late)
+        fail(answer, MORTISE_FAILED, MORTISE_TIMEOUT,
+             "MCP server '%s' did not answer within %" PRId64 " ms (\"timeout\" in its configuration "
+             "sets that); it was told to stop",
+             name, session->config->limits.timeout_ms);
+    else if (reply->is_lost)
+        fail(answer, MORTISE_FAILED, MORTISE_UNAVAILABLE,
+             "MCP server '%s' ended during the call, which may have done something or nothing: %s",
+             name, reply->problem);
+    else
+        fail(answer, MORTISE_FAILED,
+             reply->status == MORTISE_DENIED ? MORTISE_UNAUTHORIZED : MORTISE_UNAVAILABLE,
+             "MCP server '%s': %s", name, reply->problem);
+}
+
+/* Asks once.  True: it may be asked again. */
+static bool call_once(struct session *session, mortise_call *call, const struct request *request,
+                      const char *members, struct answer *answer)
+{
+    struct reply reply;
+    const struct ask ask = {
+        .method = "tools/call",
+        .members = members,
+        .timeout_ms = session->config->limits.timeout_ms,
+        .max_ms = session->config->limits.max_ms,
+        .call = call,
+        .host = request->host,
+        .name = request->name,
+        .arguments = request->arguments,
+        .schema = request->schema,
+    };
+    session_ask(session, &ask, &reply);
+    if (reply.status == MORTISE_NOT_FOUND) /* it did not even look at the call */
+        session_lose(session, reply.problem);
+    bool may_repeat =
+        (reply.is_lost && (request->may_repeat || !reply.was_sent)) ||
+        reply.status == MORTISE_NOT_FOUND;
+    answer->status = reply.status;
+    if (reply.status == MORTISE_OK) {
+        answer->result = reply.result;
+        answer->error = reply.error;
+        reply.result = reply.error = NULL;
+    } else {
+        explain(session, &reply, answer);
+    }
+    reply_release(&reply);
+    return may_repeat;
+}
+
+void session_call(struct session *session, mortise_call *call, const struct request *request,
+                  struct answer *answer)
+{
+    struct buffer members = BUFFER_INIT;
+    *answer = (struct answer){.status = MORTISE_OK};
+    mortise_on_cancel(call, wake_all, session); /* one for all requests of a call */
+    if (!write_members(&members, request)) {
+        fail(answer, MORTISE_NO_MEMORY, MORTISE_INTERNAL, "out of memory");
+    } else if (wait_until_ready(session, call, answer) &&
+               call_once(session, call, request, members.text, answer) &&
+               wait_until_ready(session, call, answer)) {
+        call_once(session, call, request, members.text, answer);
+    }
+    buffer_release(&members);
+}
+
+void answer_release(struct answer *answer)
+{
+    free(answer->result);
+    free(answer->error);
+    answer->result = answer->error = NULL;
+}
