@@ -13,7 +13,7 @@
 
 #define CLIENT "\"clientInfo\":{\"name\":\"mortise\",\"version\":\"" RPC_CLIENT_VERSION "\"}"
 
-enum { HEADER_MISMATCH = -32020, MISSING_CAPABILITY = -32021, UNSUPPORTED_VERSION = -32022 };
+enum { MISSING_CAPABILITY = -32021, UNSUPPORTED_VERSION = -32022 };
 
 /* What a list of versions has in common with what is spoken here. */
 struct common {
@@ -73,7 +73,7 @@ static enum probed judge_error(const struct session *session, const char *error,
     const char *data = NULL;
     mortise_json_integer(error, "code", &code);
     mortise_json_object(error, "data", &data);
-    bool is_of_modern = code == HEADER_MISMATCH || code == MISSING_CAPABILITY;
+    bool is_of_modern = code == RPC_HEADER_MISMATCH || code == MISSING_CAPABILITY;
     rpc_describe_error(error, problem, size);
     if (code != UNSUPPORTED_VERSION)
         return is_of_modern && session->config->is_http ? IS_NEITHER : IS_LEGACY;

@@ -16,6 +16,7 @@
 #include <mortise/tool.h>
 
 #include "exchange.h"
+#include "http_config.h"
 #include "origin.h"
 #include "pause.h"
 
@@ -443,56 +444,6 @@ static void close_link(struct link *base, const mortise_host *host)
     free(link);
 }
 
-/* Of headers that are worth stealing. */
-static bool is_secret(const char *name)
-{
-    static const char *const words[] = {"auth", "cookie", "key", "token", "secret", "password"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (strcasestr(name, words[i]))
-            return true;
-    return false;
-}
-
-/* Without TLS everybody on the way reads and writes along. */
-static bool check_url(const struct link_http *link, char *problem, size_t size)
-{
-    const struct server_config *config = link->config;
-    if (strlen(config->url) >= ORIGIN_URL_BYTES) {
-        snprintf(problem, size, "its URL is too long");
-        return false;
-    }
-    if (origin_is_https(config->url) || origin_is_loopback(config->url))
-        return true;
-    for (size_t i = 0; i < config->header_count; i++)
-        if (is_secret(config->headers[i].name)) {
-            snprintf(problem, size,
-                     "the header '%s' is not sent to '%s' over http, where everybody on the way "
-                     "could read it; use https",
-                     config->headers[i].name, link->host);
-            return false;
-        }
-    char line[400];
-    snprintf(line, sizeof(line),
-             "'%s' is reached over http: everybody on the way can read and change what it says; "
-             "use https",
-             link->host);
-    link->listener.note(link->listener.self, MORTISE_LOG_WARNING, line);
-    return true;
-}
-
-static void note_reserved(const struct link_http *link)
-{
-    char line[400];
-    for (size_t i = 0; i < link->config->header_count; i++) {
-        const char *name = link->config->headers[i].name;
-        if (!head_is_reserved(name))
-            continue;
-        snprintf(line, sizeof(line), "the header '%.100s' is left out: it is the protocol's own",
-                 name);
-        link->listener.note(link->listener.self, MORTISE_LOG_WARNING, line);
-    }
-}
-
 struct link *link_http_open(const struct server_config *config,
                             const struct link_listener *listener, char *problem, size_t size)
 {
@@ -506,10 +457,10 @@ struct link *link_http_open(const struct server_config *config,
     link->config = config;
     link->listener = *listener;
     origin_host(config->url, link->host, sizeof(link->host));
-    if (!check_url(link, problem, size) || pthread_mutex_init(&link->lock, NULL) != 0) {
+    if (!http_config_check(config, listener, problem, size) ||
+        pthread_mutex_init(&link->lock, NULL) != 0) {
         free(link);
         return NULL;
     }
-    note_reserved(link);
     return &link->base;
 }

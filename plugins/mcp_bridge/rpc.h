@@ -10,6 +10,9 @@
 
 #include "buffer.h"
 
+/* The head of a request over HTTP is not what the message in it, or the tool, asks for. */
+enum { RPC_HEADER_MISMATCH = -32020 };
+
 #define RPC_MODERN "2026-07-28"
 #define RPC_LEGACY "2025-11-25" /* what is offered; earlier ones are accepted */
 #define RPC_CLIENT_VERSION "1.0.0"

@@ -218,16 +218,22 @@ static void show_progress(struct session *session, const char *params)
     pthread_mutex_unlock(&session->lock);
 }
 
+/* The keeper will read the list of tools again. */
+void session_note_change(struct session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    if (!session->changed_ms)
+        session->changed_ms = pause_now_ms();
+    pthread_cond_broadcast(&session->news);
+    pthread_mutex_unlock(&session->lock);
+}
+
 static void take_notification(struct session *session, const struct rpc *rpc)
 {
     if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params) {
         show_progress(session, rpc->params);
     } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
-        pthread_mutex_lock(&session->lock);
-        if (!session->changed_ms)
-            session->changed_ms = pause_now_ms();
-        pthread_cond_broadcast(&session->news);
-        pthread_mutex_unlock(&session->lock);
+        session_note_change(session);
     }
 }
 

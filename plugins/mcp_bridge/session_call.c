@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mortise/json.h>
 #include <mortise/tool.h>
 
 #include "pause.h"
@@ -124,6 +125,14 @@ static void explain(struct session *session, const struct reply *reply, struct a
              "MCP server '%s': %s", name, reply->problem);
 }
 
+/* A tool wants other arguments in the head of its calls than when its list was read. */
+static bool is_mismatch(const char *error)
+{
+    int64_t code = 0;
+    return error && mortise_json_integer(error, "code", &code) == MORTISE_OK &&
+           code == RPC_HEADER_MISMATCH;
+}
+
 /* Asks once.  True: it may be asked again. */
 static bool call_once(struct session *session, mortise_call *call, const struct request *request,
                       const char *members, struct answer *answer)
@@ -151,6 +160,8 @@ static bool call_once(struct session *session, mortise_call *call, const struct 
         answer->result = reply.result;
         answer->error = reply.error;
         reply.result = reply.error = NULL;
+        if (is_mismatch(answer->error))
+            session_note_change(session);
     } else {
         explain(session, &reply, answer);
     }

@@ -1,7 +1,7 @@
 """MCP servers over HTTP, through the bridge that comes with mortise, in the real binary."""
 import base64
 import json
-import os
+import signal
 import threading
 import time
 
@@ -162,7 +162,13 @@ class Modern(Case):
             self.assertIn("300 ms", done.err)
             self.assertLess(time.monotonic() - began, 10)
             self.wait_until(lambda: left)
-            self.assertEqual(left, [True])
+            self.configure(srv=server.url)
+            process = self.start("tools", "call", "srv__hang")
+            self.wait_until(lambda: len(server.of("tools/call")) == 2)
+            process.send_signal(signal.SIGINT)
+            self.finish(process)
+            self.wait_until(lambda: len(left) == 2)
+            self.assertEqual(left, [True, True])
             self.assertEqual(server.of("notifications/cancelled"), [])
 
     def test_too_large(self):
@@ -266,6 +272,35 @@ class Changes(Case):
         server = self.learn()
         self.assertEqual(len(server.of("subscriptions/listen")), 1)
         self.assertEqual(server.of("GET"), [])
+
+    def test_mismatch(self):
+        """C23: a tool that wants another head by now has its list read again."""
+        region = {"type": "string"}
+
+        def gate(exchange, asked):
+            marked = asked.rpc == "tools/call" and asked.message["params"]["name"] == "find"
+            if not marked or asked.headers["Mcp-Param-Region"] == "eu":
+                return False
+            region["x-mcp-header"] = "Region"
+            exchange.error(-32020, "Mcp-Param-Region is missing", 400)
+            return True
+
+        def wait(arguments, exchange):
+            until = time.monotonic() + e2e.SECONDS
+            while len(server.of("tools/list")) < 2 and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.4)  # the host has to hear of it
+            return text("waited")
+
+        find = {"calls": [{"name": "srv__find", "arguments": {"region": "eu"}}]}
+        model = self.script(find, {"calls": [{"name": "srv__wait"}]}, find, {"text": "done"})
+        with mcp_http_servers.Server((tool("find", {"region": region}), lambda *_: text("found")),
+                                     (tool("wait"), wait), gate=gate) as server:
+            self.configure(srv=server.url)
+            done = self.check(self.mortise("-m", model, "--json", "run", "go"), 0)
+        results = done.of_type("tool_result")
+        self.assertIn("error -32020", results[0]["error"]["message"])
+        self.assertEqual([result["result"] for result in results[1:]], ["waited", "found"], done)
 
     def test_legacy(self):
         """C17, C24: the same on the stream of GET."""
