@@ -218,7 +218,8 @@ static void show_progress(struct session *session, const char *params)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_list_changed(struct session *session)
+/* The keeper will read the list of tools again. */
+void session_note_change(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
     if (!session->changed_ms)
@@ -229,10 +230,11 @@ void session_list_changed(struct session *session)
 
 static void take_notification(struct session *session, const struct rpc *rpc)
 {
-    if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params)
+    if (strcmp(rpc->method, "notifications/progress") == 0 && rpc->params) {
         show_progress(session, rpc->params);
-    else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0)
-        session_list_changed(session);
+    } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
+        session_note_change(session);
+    }
 }
 
 static void on_message(void *self, const char *json, size_t length)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <mortise/json.h>
 #include <mortise/tool.h>
 
 #include "pause.h"
@@ -160,7 +161,7 @@ static bool call_once(struct session *session, mortise_call *call, const struct 
         answer->error = reply.error;
         reply.result = reply.error = NULL;
         if (is_mismatch(answer->error))
-            session_list_changed(session);
+            session_note_change(session);
     } else {
         explain(session, &reply, answer);
     }

@@ -125,10 +125,10 @@ void session_tell(struct session *session, const char *method, const char *membe
                   bool at_once);
 /* What the link is opened with. */
 struct link_listener session_listener(struct session *session);
-/* The keeper will read the list of tools again. */
-void session_list_changed(struct session *session);
 /* The link is of no use any more. */
 void session_lose(struct session *session, const char *reason);
+/* Has the keeper read the list of tools again. */
+void session_note_change(struct session *session);
 /* One line for the operator, with the name of the server before it. */
 void session_log(struct session *session, uint32_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

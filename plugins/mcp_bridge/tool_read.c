@@ -127,7 +127,8 @@ static bool read_names(struct tool_facts *facts, const char *json,
     if ((config->allowed && !is_listed(facts->name, config->allowed)) ||
         is_listed(facts->name, config->excluded))
         return bad(problem, size, "");
-    if (needs_task(json))
+    facts->needs_task = needs_task(json);
+    if (facts->needs_task)
         return bad(problem, size, "it runs as a task only, and tasks are not known here");
     mortise_json_copy(json, "title", &facts->title);
     mortise_json_copy(json, "description", &facts->description);

@@ -189,8 +189,9 @@ void tools_add(mortise_tool_list *list, struct names *names, struct session *ses
         if (tool)
             add(list, name, &facts, tool);
         else if (problem[0])
-            mortise_log(host, MORTISE_LOG_WARNING, "MCP server '%s': its tool '%.100s' is left out: %s",
-                        config->name, facts.name ? facts.name : "", problem);
+            mortise_log(host, facts.needs_task ? MORTISE_LOG_NOTE : MORTISE_LOG_WARNING,
+                        "MCP server '%s': its tool '%.100s' is left out: %s", config->name,
+                        facts.name ? facts.name : "", problem);
         tool_facts_release(&facts);
     }
     listing_unref(listing);

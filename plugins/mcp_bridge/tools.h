@@ -34,6 +34,7 @@ struct tool_facts {
     char *schema, *output_schema; /* the latter may be NULL */
     uint32_t flags;
     bool may_repeat;
+    bool needs_task; /* that is no mistake of the server's */
 };
 
 /* False: it is none, or cannot be used; `problem` is "" if nobody needs to know. */

@@ -396,7 +396,7 @@ class Tools(Case):
         ]
         path = self.file("tools.json", json.dumps(tools).replace('"DEEP"', deep))
         self.servers(s=self.server(f"tools={path}", excludedTools=["hidden"]))
-        done = self.check(self.bridged("tools", "list", "--json"), 0)
+        done = self.check(self.bridged("-v", "tools", "list", "--json"), 0)
         names = [line.split('"name":"')[1].split('"')[0]
                  for line in done.out.splitlines() if '"name":"' in line]
         shown = self.bridged("tools", "show", "s__kept", "--json")
