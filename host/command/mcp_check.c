@@ -210,7 +210,7 @@ static bool check_names(const json_t *known, int count, char **names, struct err
 {
     for (int i = 0; i < count; i++)
         if (!json_object_get(known, names[i]))
-            return mcp_unknown_server(known, names[i], error);
+            return mcp_unknown_server(known, names[i], MCP_LIST_HINT, error);
     return true;
 }
 
