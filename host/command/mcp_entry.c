@@ -311,7 +311,8 @@ void mcp_entry_names(const json_t *entry, bool as_json, struct text *out)
             put_name(key, strlen(key), as_json, out);
     json_array_foreach(pairs, i, value) /* "Name: value" */
         if (json_is_string(value))
-            put_name(json_string_value(value), strcspn(json_string_value(value), ":="), as_json, out);
+            put_name(json_string_value(value), strcspn(json_string_value(value), ":="), as_json,
+                     out);
     if (as_json)
         text_putc(out, ']');
 }

@@ -59,7 +59,8 @@ class Add(Case):
         self.mcp("add", "other", "--", "bin/server")
         self.assertEqual(self.servers()["own"],
                          {"command": os.path.join(self.work, "server"), "args": ["./words"]})
-        self.assertEqual(self.servers()["other"], {"command": os.path.join(self.work, "bin/server")})
+        self.assertEqual(self.servers()["other"],
+                         {"command": os.path.join(self.work, "bin/server")})
 
     def test_an_address(self):
         self.mcp("add", "far", "https://mcp.example/x", "--header", "Authorization:  Bearer ${T}")
@@ -138,8 +139,8 @@ class Broken(Case):
     """A file that cannot be read is never written, and neither is half of one."""
 
     def test_files(self):
-        for text, told in (("{broken", "it is no JSON"), ("[]", '"mcpServers"'), ("{}", '"mcpServers"'),
-                           ('{"mcpServers": []}', '"mcpServers"'), ("", "it is no JSON"),
+        for text, told in (("{broken", "it is no JSON"), ("[]", '"mcpServers"'),
+                           ("{}", '"mcpServers"'), ('{"mcpServers": []}', '"mcpServers"'), ("", "it is no JSON"),
                            ('{"mcpServers": {"a": 1, "a": 2}}', "duplicate")):
             self.file("home/.config/mortise/mcp.json", text)
             for words in (("add", "x", "--", "y"), ("remove", "a"), ("list",)):
@@ -168,7 +169,8 @@ class Broken(Case):
     def test_no_folder(self):
         self.file("home/.config", "a file")
         self.refused("add", "x", "--", "y", code=3, told=[".config"])
-        self.check_error(self.mortise("mcp", "add", "x", "--", "y", env={"HOME": None}), 3, "set HOME")
+        done = self.mortise("mcp", "add", "x", "--", "y", env={"HOME": None})
+        self.check_error(done, 3, "set HOME")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_folder_that_cannot_be_written(self):
@@ -242,7 +244,8 @@ class Import(Case):
                 "asks": {"command": "x", "env": {"K": "${input:key}"}},
                 "placed": {"command": "${workspaceFolder}/x"}, "odd": 7, "empty": {}}
         self.mcp("add", "mine", "--", "own")
-        path = self.file("work/their.json", json.dumps({"inputs": [], "servers": {**given, **left}}))
+        theirs = {"inputs": [], "servers": {**given, **left}}
+        path = self.file("work/their.json", json.dumps(theirs))
         done = self.mcp("add", "--from", "their.json")
         lines = done.out.splitlines()
         self.assertEqual(lines[:2], ["added: one", "added: two words"])
@@ -254,11 +257,13 @@ class Import(Case):
         self.assertEqual(self.mcp("add", "--from", path, code=1).out.count("left out: "), 8)
 
     def test_by_name(self):
-        self.file("work/f", json.dumps({"mcpServers": {"alpha": {"command": "a"}, "b": {"command": "b"},
-                                                       "c": {"command": "c", "type": "ws"}}}))
+        theirs = {"alpha": {"command": "a"}, "b": {"command": "b"},
+                  "c": {"command": "c", "type": "ws"}}
+        self.file("work/f", json.dumps({"mcpServers": theirs}))
         self.mcp("add", "--from", "f", "b")
         self.assertEqual(list(self.servers()), ["b"])
-        self.refused("add", "--from", "f", "alpha", "alpa", told=["no server 'alpa'; did you mean 'alpha'"])
+        self.refused("add", "--from", "f", "alpha", "alpa",
+                     told=["no server 'alpa'; did you mean 'alpha'"])
         self.refused("add", "--from", "f", "zzzzzz", told=["no server 'zzzzzz'; without names"])
         done = self.mcp("add", "--from", "f", "alpha", "c", "--json", code=1)
         self.assertEqual([event.get("added") for event in done.events], [True, False])
@@ -291,7 +296,8 @@ class Check(Case):
         self.file("home/.config/mortise/mcp.json", json.dumps(document))
         done = self.check(self.mortise(*self.bridge, "mcp", "check"), 1)
         good, gone, odd = done.out.splitlines()
-        self.assertRegex(good, r"\Agood +ready  (legacy|modern) \d{4}-\d\d-\d\d  \d+ tools?  \d+ ms\Z")
+        self.assertRegex(good, r"\Agood +ready  (legacy|modern) \d{4}-\d\d-\d\d  "
+                               r"\d+ tools?  \d+ ms\Z")
         self.assertRegex(gone, r"\Agone +\S.*'/nowhere/x' cannot be started: No such file")
         self.assertRegex(odd, r"\Aodd +left out: ")
         self.assertIn("'odd' is left out", done.err)
