@@ -14,7 +14,9 @@ int mcp_check_command(struct app *app, int count, char **operands);
 /* `mcp add --from FILE`: all of its servers, or those that are named. */
 int mcp_import(struct app *app, const char *path, int count, char **names);
 
-/* "no server 'x'; did you mean 'y'?" */
-bool mcp_unknown_server(const json_t *servers, const char *name, struct error *error);
+/* "no server 'x'; did you mean 'y'?", or the hint. */
+bool mcp_unknown_server(const json_t *servers, const char *name, const char *hint,
+                        struct error *error);
+#define MCP_LIST_HINT "`mortise mcp list` has them all"
 
 #endif

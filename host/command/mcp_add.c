@@ -72,7 +72,8 @@ int mcp_add_command(struct app *app, int count, char **operands)
 
 /* ---- remove ---- */
 
-bool mcp_unknown_server(const json_t *servers, const char *name, struct error *error)
+bool mcp_unknown_server(const json_t *servers, const char *name, const char *hint,
+                        struct error *error)
 {
     struct suggestion suggestion;
     const char *key;
@@ -83,8 +84,7 @@ bool mcp_unknown_server(const json_t *servers, const char *name, struct error *e
     return suggestion.best
                ? error_set(error, ERROR_USAGE, "no server '%s'; did you mean '%s'?", name,
                            suggestion.best)
-               : error_set(error, ERROR_USAGE, "no server '%s'; `mortise mcp list` has them all",
-                           name);
+               : error_set(error, ERROR_USAGE, "no server '%s'; %s", name, hint);
 }
 
 static void tell_removed(struct app *app, const char *name)
@@ -107,7 +107,7 @@ static bool take_out(struct mcp_file *file, int count, char **names, struct erro
 {
     for (int i = 0; i < count; i++)
         if (json_object_del(file->servers, names[i]) != 0)
-            return mcp_unknown_server(file->servers, names[i], error);
+            return mcp_unknown_server(file->servers, names[i], MCP_LIST_HINT, error);
     return mcp_file_save(file, error);
 }
 

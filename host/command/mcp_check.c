@@ -1,8 +1,8 @@
 /*
  * mcp check: starts the MCP servers and tells how they are.
  *
- * It is the bridge that starts them, as it would for a model: its plugin is loaded as ever, but with
- * its tool mcp_servers, which is called.
+ * It is the bridge that starts them, as it would for a model: its plugin is loaded as ever, but
+ * with its tool mcp_servers, which is called.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -140,7 +140,8 @@ static void tell_text(struct app *app, const json_t *server)
     const char *problem = json_member_string(server, "problem");
     text_printf(&line, "%-*s  ", NAME_WIDTH, or_else(json_member_string(server, "name"), "?"));
     if (is_ready(server)) {
-        text_printf(&line, "ready  %s %s  %zu tool%s", or_else(json_member_string(server, "era"), "?"),
+        text_printf(&line, "ready  %s %s  %zu tool%s",
+                    or_else(json_member_string(server, "era"), "?"),
                     or_else(json_member_string(server, "version"), "?"), tools,
                     tools == 1 ? "" : "s");
         if (ms >= 0)
@@ -210,7 +211,7 @@ static bool check_names(const json_t *known, int count, char **names, struct err
 {
     for (int i = 0; i < count; i++)
         if (!json_object_get(known, names[i]))
-            return mcp_unknown_server(known, names[i], error);
+            return mcp_unknown_server(known, names[i], MCP_LIST_HINT, error);
     return true;
 }
 

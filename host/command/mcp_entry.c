@@ -171,8 +171,13 @@ json_t *mcp_entry_new(const struct settings *settings, int count, char **words,
 
 /* ---- from another client ---- */
 
-static bool is_word_of_variable(const char *name, size_t length)
+static bool is_variable(const char *name, size_t length)
 {
+    static const char *const theirs[] = {"workspaceFolder", "workspaceFolderBasename", "userHome",
+                                         "pathSeparator"};
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(*theirs); i++)
+        if (strlen(theirs[i]) == length && memcmp(theirs[i], name, length) == 0)
+            return false;
     for (size_t i = 0; i < length; i++)
         if (!isalnum((unsigned char)name[i]) && name[i] != '_')
             return false;
@@ -188,7 +193,7 @@ static bool text_fits(const char *text, struct error *error)
         name += strncmp(name, "env:", 4) == 0 ? 4 : 0;
         name += strncmp(name, "//", 2) == 0 ? 2 : 0;
         size_t length = strcspn(name, ":}");
-        if (!is_word_of_variable(name, length) ||
+        if (!is_variable(name, length) ||
             (name[length] == ':' && name[length + 1] != '-'))
             return error_set(error, ERROR_CONFIG,
                              "'%.*s%s' in it means something only to the client that it is from",
@@ -306,7 +311,8 @@ void mcp_entry_names(const json_t *entry, bool as_json, struct text *out)
             put_name(key, strlen(key), as_json, out);
     json_array_foreach(pairs, i, value) /* "Name: value" */
         if (json_is_string(value))
-            put_name(json_string_value(value), strcspn(json_string_value(value), ":="), as_json, out);
+            put_name(json_string_value(value), strcspn(json_string_value(value), ":="), as_json,
+                     out);
     if (as_json)
         text_putc(out, ']');
 }

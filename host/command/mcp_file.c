@@ -78,9 +78,9 @@ static bool find(struct mcp_file *file, struct error *error)
         file->real = strdup(file->path);
     if (file->real)
         return true;
-    return !file->path || errno == ENOMEM
-               ? error_memory(error)
-               : error_set(error, ERROR_CONFIG, "cannot read '%s': %s", file->path, strerror(errno));
+    if (!file->path || errno == ENOMEM)
+        return error_memory(error);
+    return error_set(error, ERROR_CONFIG, "cannot read '%s': %s", file->path, strerror(errno));
 }
 
 static bool begin_empty(struct mcp_file *file, struct error *error)

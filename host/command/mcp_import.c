@@ -52,7 +52,8 @@ static bool take_named(struct import *import, int count, char **names, struct er
     for (int i = 0; i < count; i++) {
         json_t *entry = json_object_get(import->servers, names[i]);
         if (!entry)
-            return mcp_unknown_server(import->servers, names[i], error);
+            return mcp_unknown_server(import->servers, names[i],
+                                      "without names all that the file has are added", error);
         if (!take(import, names[i], entry, error))
             return false;
     }

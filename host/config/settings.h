@@ -144,7 +144,7 @@ enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2, OPTION_ONLY = 3 };
       "`mcp add`: the servers of this file, which is another client's")                            \
     X(ENV, "env", 0, "NAME=VALUE", SETTING_TEXTS, OPTION_ONLY, NULL,                               \
       "`mcp add`: a variable for the server (repeatable)")                                         \
-    X(HEADER, "header", 0, "NAME: VALUE", SETTING_TEXTS, OPTION_ONLY, NULL,                        \
+    X(HEADER, "header", 0, "NAME:VALUE", SETTING_TEXTS, OPTION_ONLY, NULL,                        \
       "`mcp add`: a header for the server (repeatable)")                                           \
     X(CWD, "cwd", 0, "DIR", SETTING_TEXT, OPTION_ONLY, NULL,                                       \
       "`mcp add`: the folder that the server runs in")                                             \
