@@ -35,7 +35,7 @@ static const char *configured(const struct server_config *config, const char *na
     return NULL;
 }
 
-/* In one block for free(); the configured ones are borrowed. */
+/* In one block for free(); those that are configured or the same for all are borrowed. */
 static char **make_environment(const struct server_config *config)
 {
     size_t count = 0, bytes = 0;
@@ -45,7 +45,7 @@ static char **make_environment(const struct server_config *config)
         const char *value = getenv(inherited[i]);
         bytes += value ? strlen(inherited[i]) + strlen(value) + 2 : 0;
     }
-    size_t pointers = (count + INHERITED + 1) * sizeof(char *), used = count;
+    size_t pointers = (count + INHERITED + 2) * sizeof(char *), used = count;
     char **block = malloc(pointers + bytes);
     if (!block)
         return NULL;
@@ -60,6 +60,8 @@ static char **make_environment(const struct server_config *config)
         block[used++] = at;
         at += length + 1;
     }
+    static char bridged[] = CONFIG_BRIDGED "=1";
+    block[used++] = bridged;
     block[used] = NULL;
     return block;
 }

@@ -169,7 +169,7 @@ bool config_read_all(struct server_list *list, const struct limits *limits,
         home = getenv("HOME");
         below = ".config/mortise/mcp.json";
     }
-    if (!files && (!home || home[0] != '/'))
+    if (getenv(CONFIG_BRIDGED) || (!files && (!home || home[0] != '/')))
         return true;
     size_t size = files ? strlen(files) + 1 : strlen(home) + strlen(below) + 2;
     char *path = malloc(size);

@@ -68,6 +68,9 @@ bool config_read_file(struct server_list *list, const char *path, bool may_be_ab
                       const struct limits *limits, const struct config_report *report);
 bool config_read_text(struct server_list *list, const char *path, const char *json,
                       const struct limits *limits, const struct config_report *report);
+/* Every server that is started has this variable: none adds the user's servers to its own, or a
+ * mortise that serves its tools to itself would start another one, and so on without an end. */
+#define CONFIG_BRIDGED "MORTISE_MCP_BRIDGED"
 /* Adds those of the files that $MORTISE_MCP_CONFIG names, or else of the user's own. */
 bool config_read_all(struct server_list *list, const struct limits *limits,
                      const struct config_report *report);

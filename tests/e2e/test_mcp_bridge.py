@@ -111,7 +111,8 @@ class Process(Case):
         env = told["env"]
         self.assertEqual((env["TOKEN"], env["LANG"], env["SHELL"]), ("g", "xx", "/bin/sh"))
         self.assertLessEqual(set(env) - {"LC_CTYPE"}, {"HOME", "LANG", "LOGNAME", "PATH", "SHELL",
-                                                      "TERM", "USER", "TOKEN"})
+                                                      "TERM", "USER", "TOKEN",
+                                                      "MORTISE_MCP_BRIDGED"})
         self.assertEqual(told["args"], ["$HOME;`x`", f"log={self.log}", "a b"])  # no shell
         self.assertEqual(told["cwd"], self.work)
         self.assertTrue(told["group"])
@@ -440,6 +441,14 @@ class Loop(Case):
                 message = json.loads(server.stdout.readline())
                 answers[message["id"]] = message["result"]["content"][0]["text"]
         return answers
+
+    def test_a_mortise_that_serves_to_itself_ends_there(self):  # C2
+        greet = os.path.join(os.path.dirname(bridge()), "greet.so")
+        inner = ["--no-plugins", "--plugin", bridge(), "--plugin", greet, "mcp", "serve"]
+        self.servers(me={"command": e2e.options.mortise, "args": inner})
+        done = self.check(self.bridged("tools", "list"), 0)
+        self.assertEqual([line.split()[0] for line in done.out.splitlines()],
+                         ["mcp_servers", "me__greet", "me__mcp_servers"])
 
     def test_many_calls(self):  # C29
         greet = os.path.join(os.path.dirname(bridge()), "greet.so")
