@@ -2,6 +2,7 @@
  * mortise - options, configuration, plugins, command: what happens, in this order.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,6 +35,16 @@ static void occupy_standard_descriptors(void)
         close(fd);
 }
 
+/* Most often it is an option of the server's. */
+static void explain_mcp_add(int operands, char **argv, struct error *error)
+{
+    if (operands < 2 || strcmp(argv[0], "mcp") != 0 || strcmp(argv[1], "add") != 0)
+        return;
+    size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof(error->message) - length,
+             " (the command of an MCP server stands behind `--`)");
+}
+
 int main(int argc, char **argv)
 {
     struct app app;
@@ -45,6 +56,8 @@ int main(int argc, char **argv)
     memset(&app, 0, sizeof(app));
     settings_init(&app.settings);
     bool ready = settings_read_options(&app.settings, argc, argv, &operands, &error);
+    if (!ready)
+        explain_mcp_add(operands, argv, &error);
     const struct command *command = ready && operands > 0 ? command_find(argv[0]) : NULL;
     bool only_tells = app.settings.help || app.settings.version;
     ready = ready && (only_tells || settings_read_rest(&app.settings, &error) ||

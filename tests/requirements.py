@@ -7,12 +7,15 @@ it checks itself on a small text.
 
     W  the worker and its turn loop        F  function tools, as authors and users see them
     T  tools, registry and SDK             M  what the host is
+    S  a server of the Model Context Protocol, and C its client; named only in files that have
+       "mcp" in their path, since C11 is also a language
 """
 import pathlib
 import re
 import sys
 
-FAMILIES = {"W": 125, "F": 75, "T": 73, "M": 7}
+FAMILIES = {"W": 125, "F": 75, "T": 73, "M": 7, "S": 47, "C": 29}
+OF_PROTOCOL = {"S", "C"}
 NEVER = {"T65"}  # there is no such row
 # Not built, with the reason.  A number that has a test must not be listed.
 MISSING = {
@@ -20,7 +23,7 @@ MISSING = {
 }
 SHOWN = 4
 
-NAMED = re.compile(r"\b([WFTM])(\d+)(?:-\1(\d+))?\b")
+NAMED = re.compile(r"\b([WFTMSC])(\d+)(?:-\1(\d+))?\b")
 
 
 def named(text):
@@ -47,7 +50,8 @@ def places(root):
         if path.suffix not in (".c", ".py") or path.name == pathlib.Path(__file__).name:
             continue
         for line, requirement in named(path.read_text(encoding="utf-8")):
-            if requirement in found:
+            is_meant = requirement[0] not in OF_PROTOCOL or "mcp" in str(path.relative_to(root))
+            if requirement in found and is_meant:
                 found[requirement].append(f"{path.relative_to(root)}:{line}")
     return found
 

@@ -18,7 +18,11 @@ static const struct command commands[] = {
      "      that); check a file without running it; trust files as they are now, for --trust pinned,\n"
      "      and no longer (both also by name; distrust also by SHA-256)",
      command_plugins, false},
-    {"mcp", "serve", "serve the tools to MCP clients, on standard input and output", command_mcp, false},
+    {"mcp", "serve | add NAME URL|COMMAND... | remove SERVER... | list | check [SERVER...]",
+     "serve the tools to MCP clients, on standard input and output; the MCP servers whose tools are\n"
+     "      used here: add one (`--` before its command), add those of another client (--from FILE\n"
+     "      [NAME...]), start them and see",
+     command_mcp, false},
     {"hooks", "", "every hook event and who takes it, in order", command_hooks, false},
     {"providers", "", "the providers, and the variables they read", command_providers, false},
     {"models", "[PROVIDER]",

@@ -13,6 +13,8 @@
 #include "base/utf8.h"
 #include "command/command.h"
 #include "command/embedded.h"
+#include "command/mcp_entry.h"
+#include "command/mcp_file.h"
 #include "command/model.h"
 #include "command/sessions.h"
 #include "plugin/registry.h"
@@ -144,6 +146,22 @@ static void offer_plugins(const struct completion *c)
     registry_unref(registry);
 }
 
+static void offer_servers(const struct completion *c)
+{
+    struct mcp_file file;
+    struct error error;
+    const char *name;
+    json_t *entry;
+    if (mcp_file_open(&file, false, &error))
+        json_object_foreach(file.servers, name, entry) {
+            struct text target = TEXT_INIT;
+            mcp_entry_target(entry, &target);
+            offer(c, name, text_cstr(&target));
+            text_release(&target);
+        }
+    mcp_file_close(&file);
+}
+
 static bool offer_session(void *data, const struct session *session)
 {
     offer(data, session->id, session->title);
@@ -169,6 +187,7 @@ static const struct {
 } sources[] = {
     {"tools", "NAME", offer_tools},      {"plugins", "NAME", offer_plugins},
     {"sessions", "ID", offer_sessions},  {"session", "ID", offer_sessions},
+    {"mcp", "SERVER", offer_servers},
     {NULL, "SESSION", offer_sessions},   {NULL, "COMMAND", offer_commands},
     {NULL, "PROVIDER", offer_providers}, {NULL, "PROVIDER/MODEL", offer_models},
     {NULL, "GLOB,...", offer_tool_list}, {NULL, "FILE", offer_files},

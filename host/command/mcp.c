@@ -9,7 +9,8 @@ static const struct {
     const char *name;
     int (*run)(struct app *app, int count, char **operands);
 } verbs[] = {
-    {"serve", mcp_serve_command},
+    {"serve", mcp_serve_command}, {"add", mcp_add_command},     {"remove", mcp_remove_command},
+    {"list", mcp_list_command},   {"check", mcp_check_command},
 };
 
 int command_mcp(struct app *app, int count, char **operands)

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/secret.h"
 #include "mcp/http_check.h"
-#include "mcp/stdio.h"
 
 #define TOKEN_VARIABLE "MORTISE_MCP_TOKEN"
 #define TOKEN_MAX      4096
@@ -81,7 +80,7 @@ bool mcp_listen_start(struct mcp_listen *listen, struct app *app, struct mcp_ser
         .address = settings_text(&app->settings, SETTING_HTTP),
         .token = listen->token.length ? listen->token.data : NULL,
         .is_public = settings_flag(&app->settings, SETTING_HTTP_PUBLIC),
-        .body_max = STDIO_LINE_MAX,
+        .body_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0),
         .patience_ms = patience_ms > PATIENCE_MIN_MS ? patience_ms : PATIENCE_MIN_MS,
         .thread_max = THREAD_MAX,
     };

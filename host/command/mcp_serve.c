@@ -136,7 +136,8 @@ static bool begin(struct serve *serve, struct error *error)
         return false;
     if (settings_text(&app->settings, SETTING_HTTP))
         return mcp_listen_start(&serve->listen, app, serve->server, error);
-    serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, error);
+    size_t line_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0);
+    serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, line_max, error);
     return serve->stdio;
 }
 
@@ -223,8 +224,9 @@ static void release(struct serve *serve)
 
 int mcp_serve_command(struct app *app, int count, char **operands)
 {
-    struct serve serve = {.app = app, .in = -1, .out = -1};
+    static struct serve serve; /* outlives calls that are left behind */
     struct error error;
+    serve = (struct serve){.app = app, .in = -1, .out = -1};
     (void)operands;
     if (count > 0)
         return command_usage(app, "mcp", "'mcp serve' takes no words");

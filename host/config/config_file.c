@@ -112,6 +112,8 @@ static bool read_keys(struct settings *settings, json_t *root, enum setting_sour
         int id = find_setting(key);
         if (id < 0)
             return unknown_key(key, error);
+        if (setting_definitions[id].project == OPTION_ONLY)
+            return error_set(error, ERROR_CONFIG, "'%s' is an option of the command line alone", key);
         if (source == SOURCE_PROJECT && !allowed_in_project(id, json, error))
             return false;
         if (!add(settings, (enum setting_id)id, source, json, error)) {

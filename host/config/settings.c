@@ -188,7 +188,9 @@ bool settings_read_environment(struct settings *settings, struct error *error)
         struct setting_value *value = &settings->values[id];
         char name[64];
         variable_name(setting_definitions[id].name, name, sizeof(name));
-        const char *text = value->source == SOURCE_UNSET ? getenv(name) : NULL;
+        bool counts =
+            value->source == SOURCE_UNSET && setting_definitions[id].project != OPTION_ONLY;
+        const char *text = counts ? getenv(name) : NULL;
         if (!text || !*text)
             continue;
         bool ok = setting_is_list((enum setting_id)id)
@@ -262,6 +264,23 @@ double settings_number(const struct settings *settings, enum setting_id id, doub
 const json_t *settings_section(const struct settings *settings, const char *kind, const char *name)
 {
     return json_object_get(json_object_get(settings->user_file, kind), name);
+}
+
+/* The member, an object; made where it is missing. */
+static json_t *object_in(json_t *parent, const char *key)
+{
+    if (!json_is_object(json_object_get(parent, key)))
+        json_object_set_new(parent, key, json_object());
+    return json_object_get(parent, key);
+}
+
+bool settings_override(struct settings *settings, const char *kind, const char *name,
+                       const char *key, json_t *value, struct error *error)
+{
+    if (!settings->user_file)
+        settings->user_file = json_object();
+    json_t *section = object_in(object_in(settings->user_file, kind), name);
+    return json_object_set_new(section, key, value) == 0 || error_memory(error);
 }
 
 bool settings_read_sections_again(struct settings *settings, const char *kind, struct error *error)

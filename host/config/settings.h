@@ -31,8 +31,8 @@ enum setting_kind {
 };
 
 /* What the project's file may do with it.  TIGHTENS: of a choice, set the last word, which is the
- * strictest. */
-enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2 };
+ * strictest.  OPTION_ONLY: neither a file nor a variable sets it, for it is said of one thing. */
+enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2, OPTION_ONLY = 3 };
 
 /* id, long option, short option or 0, metavariable, kind, project, default, help */
 #define SETTINGS(X)                                                                                \
@@ -126,6 +126,8 @@ enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2 };
       "`mcp serve`: take requests from other machines, with a token")                              \
     X(HTTP_TIMEOUT, "http-timeout", 0, "SECONDS", SETTING_NUMBER, USER_ONLY, "30",                 \
       "`mcp serve`: for a client to send a request, or to accept the answer")                      \
+    X(MESSAGE_LIMIT, "message-limit", 0, "BYTES", SETTING_WHOLE, USER_ONLY, "10485760",            \
+      "`mcp serve`: of one message from a client, at most")                                        \
     X(TOKEN_FILE, "token-file", 0, "FILE", SETTING_TEXT, USER_ONLY, NULL,                          \
       "`mcp serve`: each request must bring the token in it (or in MORTISE_MCP_TOKEN)")            \
     X(USER, "user", 0, "ID", SETTING_TEXT, USER_ONLY, NULL, "who asks, as tools are told")         \
@@ -138,6 +140,14 @@ enum { USER_ONLY = 0, PROJECT_OK = 1, PROJECT_TIGHTENS = 2 };
       "what tools and hooks may ask for by this key (repeatable)")                                 \
     X(SCOPES, "scopes", 0, "SCOPE,...", SETTING_TEXT, USER_ONLY, NULL,                             \
       "what tools that require scopes may do")                                                     \
+    X(FROM, "from", 0, "FILE", SETTING_TEXT, OPTION_ONLY, NULL,                                    \
+      "`mcp add`: the servers of this file, which is another client's")                            \
+    X(ENV, "env", 0, "NAME=VALUE", SETTING_TEXTS, OPTION_ONLY, NULL,                               \
+      "`mcp add`: a variable for the server (repeatable)")                                         \
+    X(HEADER, "header", 0, "NAME:VALUE", SETTING_TEXTS, OPTION_ONLY, NULL,                        \
+      "`mcp add`: a header for the server (repeatable)")                                           \
+    X(CWD, "cwd", 0, "DIR", SETTING_TEXT, OPTION_ONLY, NULL,                                       \
+      "`mcp add`: the folder that the server runs in")                                             \
     X(WORKSPACE, "workspace", 0, "DIR", SETTING_TEXT, USER_ONLY, NULL,                             \
       "the folder that tools work in; else the current one")
 
@@ -209,6 +219,9 @@ double settings_number(const struct settings *settings, enum setting_id id, doub
 /* A section of the user's file, such as ("plugin-config", "audit"): borrowed, or NULL. */
 const json_t *settings_section(const struct settings *settings, const char *kind,
                                const char *name);
+/* Says one thing of a section, whatever the file says.  Takes `value`. */
+bool settings_override(struct settings *settings, const char *kind, const char *name,
+                       const char *key, json_t *value, struct error *error);
 /* Reads all sections of a kind anew from the user's file; everything else stays as it was read
  * first.  What settings_section() gave of this kind is gone.  False: the file cannot be used, and
  * nothing changed. */

@@ -25,9 +25,9 @@
     X(evconnlistener_free)                                                                         \
     X(bufferevent_socket_new)                                                                      \
     X(bufferevent_setcb)                                                                           \
-    X(bufferevent_setwatermark)                                                                    \
     X(bufferevent_set_timeouts)                                                                    \
     X(bufferevent_enable)                                                                          \
+    X(bufferevent_disable)                                                                         \
     X(bufferevent_get_input)                                                                       \
     X(bufferevent_get_output)                                                                      \
     X(bufferevent_getfd)                                                                           \

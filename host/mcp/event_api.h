@@ -36,10 +36,10 @@ struct event_api {
     struct bufferevent *(*bufferevent_socket_new)(struct event_base *, evutil_socket_t, int);
     void (*bufferevent_setcb)(struct bufferevent *, bufferevent_data_cb, bufferevent_data_cb,
                               bufferevent_event_cb, void *);
-    void (*bufferevent_setwatermark)(struct bufferevent *, short, size_t, size_t);
     int (*bufferevent_set_timeouts)(struct bufferevent *, const struct timeval *,
                                     const struct timeval *);
     int (*bufferevent_enable)(struct bufferevent *, short);
+    int (*bufferevent_disable)(struct bufferevent *, short);
     struct evbuffer *(*bufferevent_get_input)(struct bufferevent *);
     struct evbuffer *(*bufferevent_get_output)(struct bufferevent *);
     evutil_socket_t (*bufferevent_getfd)(struct bufferevent *);

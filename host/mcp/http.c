@@ -145,7 +145,8 @@ static void read_port(struct mcp_http *http)
 
 static bool start_listening(struct mcp_http *http, const char *address, struct error *error)
 {
-    const unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE;
+    const unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE |
+                           LEV_OPT_DISABLED;
     http->listener =
         http->api->evconnlistener_new_bind(http->base, on_accept, http, flags, BACKLOG,
                                            &http->address.socket.any, (int)http->address.length);
@@ -155,7 +156,7 @@ static bool start_listening(struct mcp_http *http, const char *address, struct e
     http->listens = true;
     http->api->evconnlistener_set_error_cb(http->listener, on_accept_failed);
     read_port(http);
-    return true;
+    return http->api->evconnlistener_enable(http->listener) == 0 || error_memory(error);
 }
 
 /* ---- its beginning ------------------------------------------------------------------------ */

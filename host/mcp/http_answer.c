@@ -47,10 +47,18 @@ static void failed(struct http_connection *connection)
     shutdown(connection->http->api->bufferevent_getfd(connection->stream), SHUT_RDWR);
 }
 
+/* That a buffer has something makes it write, unless there was no memory for that when it was made.
+ */
+static void check(struct http_connection *connection, int added)
+{
+    const struct event_api *api = connection->http->api;
+    if (added != 0 || api->bufferevent_enable(connection->stream, EV_WRITE) != 0)
+        failed(connection);
+}
+
 static void put(struct http_connection *connection, const char *data, size_t length)
 {
-    if (connection->http->api->evbuffer_add(output(connection), data, length) != 0)
-        failed(connection);
+    check(connection, connection->http->api->evbuffer_add(output(connection), data, length));
 }
 
 static void forget(const void *data, size_t length, void *owned)
@@ -70,11 +78,11 @@ static void put_text(struct http_connection *connection, struct text *text)
     } else {
         size_t length;
         char *data = text_take(text, &length);
-        if (connection->http->api->evbuffer_add_reference(output(connection), data, length, forget,
-                                                          data) != 0) {
+        int added = connection->http->api->evbuffer_add_reference(output(connection), data, length,
+                                                                  forget, data);
+        if (added != 0)
             free(data);
-            failed(connection);
-        }
+        check(connection, added);
     }
     text_release(text);
 }

@@ -7,8 +7,9 @@
 
 /* What waits behind a request that is served; more stays in the socket. */
 #define INPUT_MAX  65536
-/* Bodies in memory, of all connections together: how many of the longest. */
+/* Bodies in memory, of all connections together: how many of the longest, and at least so much. */
 #define BODIES_MAX 16
+#define BODIES_MIN ((size_t)64 << 20)
 /* A slow client's body may take the longer the more of it has come: bytes in a millisecond. */
 #define BODY_RATE  16
 /* For the client to read an answer that it did not wait for. */
@@ -21,10 +22,10 @@ static struct evbuffer *input(struct http_connection *connection)
     return connection->http->api->bufferevent_get_input(connection->stream);
 }
 
-void http_connection_timer(struct http_connection *connection, int64_t ms)
+bool http_connection_timer(struct http_connection *connection, int64_t ms)
 {
     struct timeval time = http_time(ms);
-    connection->http->api->event_add(connection->timer, &time);
+    return connection->http->api->event_add(connection->timer, &time) == 0;
 }
 
 static void drop_body(struct http_connection *connection)
@@ -94,6 +95,9 @@ void http_connection_answered(struct http_connection *connection)
     if (connection->head_text.capacity > KEPT_BYTES)
         text_release(&connection->head_text);
     http_connection_timer(connection, connection->http->patience_ms);
+    if (connection->is_held)
+        connection->http->api->bufferevent_enable(connection->stream, EV_READ);
+    connection->is_held = false;
 }
 
 static void refuse(struct http_connection *connection, const struct http_refusal *refusal)
@@ -133,6 +137,11 @@ static void go_by(struct http_connection *connection, int status)
         refuse_for(connection, status, "the body is malformed");
 }
 
+static bool is_too_much(const struct mcp_http *http)
+{
+    return http->body_bytes > BODIES_MIN && http->body_bytes / BODIES_MAX > http->policy.body_max;
+}
+
 static void take_body(struct http_connection *connection)
 {
     struct mcp_http *http = connection->http;
@@ -143,7 +152,7 @@ static void take_body(struct http_connection *connection)
     int status = http_body_take(&connection->body, data, length, &used);
     http->body_bytes += connection->body.text.length;
     http->api->evbuffer_drain(in, used);
-    if (http->body_bytes > BODIES_MAX * http->policy.body_max)
+    if (is_too_much(http))
         refuse_for(connection, 503, "there are too many long messages at once");
     else
         go_by(connection, status);
@@ -222,6 +231,16 @@ static bool take_head(struct http_connection *connection)
     return true;
 }
 
+/* The next request waits.  (libevent's own limit for its buffers crashes without memory.) */
+static void hold(struct http_connection *connection)
+{
+    const struct event_api *api = connection->http->api;
+    if (connection->is_held || api->evbuffer_get_length(input(connection)) <= INPUT_MAX)
+        return;
+    connection->is_held = true;
+    api->bufferevent_disable(connection->stream, EV_READ);
+}
+
 void http_connection_go_on(struct http_connection *connection)
 {
     const struct event_api *api = connection->http->api;
@@ -235,7 +254,8 @@ void http_connection_go_on(struct http_connection *connection)
         case HTTP_BODY:
             take_body(connection);
             break;
-        case HTTP_SERVING: /* the next request waits */
+        case HTTP_SERVING:
+            hold(connection);
             goes_on = false;
             break;
         case HTTP_ENDING:
@@ -363,8 +383,8 @@ void http_connection_open(struct mcp_http *http, evutil_socket_t fd)
     http->connections = connection;
     http->connection_count++;
     api->bufferevent_setcb(connection->stream, on_read, on_written, on_event, connection);
-    api->bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MAX);
     api->bufferevent_set_timeouts(connection->stream, NULL, &patience);
-    api->bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
-    http_connection_timer(connection, http->patience_ms);
+    if (api->bufferevent_enable(connection->stream, EV_READ | EV_WRITE) != 0 ||
+        !http_connection_timer(connection, http->patience_ms))
+        http_connection_close(connection);
 }

@@ -1,3 +1,4 @@
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "mcp/http_metadata.h"
@@ -33,6 +34,8 @@ struct http_exchange {
     bool is_counted;          /* among the calls */
     atomic_bool is_answered;  /* the last message is on its way */
     struct http_message last; /* in here, so that there is always room for it */
+    atomic_bool is_lost;      /* a message of a subscription, for want of memory */
+    struct http_note lost;
 };
 
 static void exchange_unref(struct http_exchange *exchange)
@@ -119,6 +122,17 @@ static void act_last(struct http_exchange *exchange)
     text_release(&exchange->last.text);
 }
 
+/* The client asks again, and learns what it was not told. */
+static void act_lost(struct mcp_http *http, struct http_note *note)
+{
+    struct http_exchange *exchange =
+        (struct http_exchange *)((char *)note - offsetof(struct http_exchange, lost));
+    (void)http;
+    if (exchange->connection)
+        http_connection_close(exchange->connection);
+    exchange_unref(exchange);
+}
+
 static void act(struct mcp_http *http, struct http_note *note)
 {
     struct http_message *message = (struct http_message *)note;
@@ -146,13 +160,24 @@ static void push(struct http_exchange *exchange, struct http_message *message)
     queue_push(&exchange->http->queue, &message->note.node);
 }
 
-/* Without memory the client sees no progress. */
+/* Of a call it is its progress, which is no matter. */
+static void lose(struct http_exchange *exchange)
+{
+    if (!exchange->listens || atomic_exchange(&exchange->is_lost, true))
+        return;
+    exchange->lost.act = act_lost;
+    atomic_fetch_add(&exchange->refs, 1);
+    queue_push(&exchange->http->queue, &exchange->lost.node);
+}
+
 static void take_message(void *self, struct slice text, int code, bool is_last)
 {
     struct http_exchange *exchange = self;
     struct http_message *message = is_last ? &exchange->last : calloc(1, sizeof(*message));
-    if (!message)
+    if (!message) {
+        lose(exchange);
         return;
+    }
     message->code = code;
     message->is_last = is_last;
     text_append(&message->text, text.data, text.length);
@@ -162,8 +187,8 @@ static void take_message(void *self, struct slice text, int code, bool is_last)
         push(exchange, message);
         return;
     }
-    text_release(&message->text);
     free(message);
+    lose(exchange);
 }
 
 /* It was cancelled, so nothing answers it; but the request of HTTP has to end. */

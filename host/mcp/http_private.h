@@ -45,6 +45,7 @@ struct http_connection {
     struct event *timer;
     enum http_state state;
     bool is_closed_by_client; /* in its direction */
+    bool is_held;             /* nothing is read: too much waits */
     bool closes;              /* after the answer */
     bool is_stream;           /* events are being written */
     int64_t since_ms;         /* the body is awaited */
@@ -106,7 +107,8 @@ bool http_connection_is_idle(const struct http_connection *connection);
 void http_connection_answered(struct http_connection *connection);
 /* Takes what has come as far as it goes.  The connection may be gone then. */
 void http_connection_go_on(struct http_connection *connection);
-void http_connection_timer(struct http_connection *connection, int64_t ms);
+/* Once it has been set it can be set again, without memory too. */
+bool http_connection_timer(struct http_connection *connection, int64_t ms);
 
 /* ---- http_exchange.c ---- */
 /* Serves the message that is in the body.  False: there is no memory. */

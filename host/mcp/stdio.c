@@ -14,9 +14,9 @@
 #include "base/log.h"
 #include "mcp/line.h"
 
-/* How long a call may keep its thread from reading: the tick of who stands by.  After a while
- * without a call nobody ticks any more. */
-enum { TICK_US = 200, TICKS_KEPT = 100 };
+/* How long a call may keep its thread from reading: the tick of who stands by.  It is short while
+ * calls take their time.  After a while without a call nobody ticks any more. */
+enum { TICK_US = 1000, SHORT_TICK_US = 200, TICKS_KEPT = 100 };
 enum { THREADS_MAX = 256, STANDING_BY_MAX = 4 };
 
 struct mcp_stdio {
@@ -39,6 +39,7 @@ struct mcp_stdio {
     bool is_away;         /* … and serves a call meanwhile, … */
     uint64_t turn;        /* … this one */
     bool ticks;           /* who stands by looks at it by itself */
+    unsigned short_ticks; /* so many more */
     bool ended;
 };
 
@@ -100,7 +101,7 @@ static void refuse_long_line(struct mcp_stdio *stdio)
     text_printf(
         &out,
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":%d,\"message\":\"Invalid request: a message "
-        "may have %zu bytes\"}}",
+        "may have %zu bytes at most\"}}",
         MCP_INVALID_REQUEST, stdio->lines.max);
     if (!out.failed)
         send_line(stdio, (struct slice){out.data, out.length}, MCP_INVALID_REQUEST, true);
@@ -234,7 +235,8 @@ static void wait_a_tick_locked(struct mcp_stdio *stdio)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += TICK_US * 1000;
+    until.tv_nsec += (stdio->short_ticks ? SHORT_TICK_US : TICK_US) * 1000;
+    stdio->short_ticks -= stdio->short_ticks > 0;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
@@ -271,6 +273,7 @@ static void *thread_main(void *argument)
     pthread_mutex_lock(&stdio->lock);
     while (stdio->standing_by <= STANDING_BY_MAX && stand_by_locked(stdio)) {
         stdio->standing_by--;
+        stdio->short_ticks = stdio->is_led ? TICKS_KEPT : 0;
         stdio->is_led = true;
         stdio->is_away = false;
         pthread_mutex_unlock(&stdio->lock);
@@ -316,7 +319,8 @@ static bool begin(struct mcp_stdio *stdio)
     return made;
 }
 
-struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, struct error *error)
+struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, size_t line_max,
+                                struct error *error)
 {
     struct mcp_stdio *stdio = calloc(1, sizeof(*stdio));
     if (!stdio) {
@@ -326,7 +330,7 @@ struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, stru
     stdio->server = server;
     stdio->in = in;
     stdio->out = out;
-    stdio->lines = (struct line_reader)LINE_READER(STDIO_LINE_MAX);
+    stdio->lines = (struct line_reader)LINE_READER(line_max);
     pthread_mutex_init(&stdio->writing, NULL);
     pthread_mutex_init(&stdio->lock, NULL);
     pthread_cond_init(&stdio->changed, NULL);

@@ -13,13 +13,12 @@
 
 #include "mcp/server.h"
 
-#define STDIO_LINE_MAX ((size_t)10 << 20)
-
 struct mcp_stdio;
 
-/* Descriptors are borrowed, and read and written until mcp_stdio_free().  Begins to read.  NULL
- * with *error. */
-struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, struct error *error);
+/* Descriptors are borrowed, and read and written until mcp_stdio_free().  A line may have
+ * `line_max` bytes.  Begins to read.  NULL with *error. */
+struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, size_t line_max,
+                                struct error *error);
 /* Readable once the input has ended, or the output cannot be written any more; to poll. */
 int mcp_stdio_end_fd(const struct mcp_stdio *stdio);
 /* Reads no more, and waits so long for what is being served: its answers are written.  False: some

@@ -2,22 +2,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "base/replace.h"
 
 #define VERSION_KEY "mortise_trusted"
 
-enum { VERSION = 1, MAX_BYTES = 4 << 20, MIN_DIGITS = 8, LOCK_TRIES = 500, LOCK_WAIT_NS = 10000000 };
+enum { VERSION = 1, MAX_BYTES = 4 << 20, MIN_DIGITS = 8 };
 
 struct pins {
     json_t *root; /* has the texts */
@@ -246,38 +244,6 @@ bool pins_admit(const struct pins *pins, const char *path, const char *sha256, s
 
 /* ---- changing it ---- */
 
-/* A file of its own, for the other one is replaced. */
-static int lock(const char *file, struct error *error)
-{
-    char *path = NULL;
-    struct text name = TEXT_INIT;
-    text_printf(&name, "%s.lock", file);
-    path = text_take(&name, NULL);
-    if (!path || !file_make_folders(path, error)) {
-        if (!path)
-            error_memory(error);
-        free(path);
-        return -1;
-    }
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    bool locked = false;
-    for (int i = 0; fd >= 0 && !locked && i < LOCK_TRIES; i++) {
-        locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-        if (!locked && errno != EWOULDBLOCK && errno != EINTR)
-            break;
-        if (!locked)
-            nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
-    }
-    if (!locked)
-        error_set(error, ERROR_CONFIG, "cannot lock '%s': %s", path, strerror(errno));
-    if (!locked && fd >= 0) {
-        close(fd);
-        fd = -1;
-    }
-    free(path);
-    return fd;
-}
-
 static void write_list(struct text *out, const struct pins *pins)
 {
     text_printf(out, "{\"" VERSION_KEY "\":%d,\"plugins\":[", VERSION);
@@ -293,27 +259,15 @@ static void write_list(struct text *out, const struct pins *pins)
     text_puts(out, "]}\n");
 }
 
-/* Whole and on the disk before it has the name.  Locked. */
+/* Locked. */
 static bool replace(const char *file, const struct pins *pins, struct error *error)
 {
-    struct text next = TEXT_INIT, bytes = TEXT_INIT;
-    text_printf(&next, "%s.new", file);
+    struct text bytes = TEXT_INIT;
     write_list(&bytes, pins);
-    bool ok = (!next.failed && !bytes.failed) || error_memory(error);
-    if (ok && unlink(next.data) != 0 && errno != ENOENT)
-        ok = cannot("written", error);
-    int fd = ok ? open(next.data, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
-    if (ok && (fd < 0 || !file_write_fd(fd, bytes.data, bytes.length) || fsync(fd) != 0))
-        ok = cannot("written", error);
-    if (fd >= 0 && close(fd) != 0 && ok)
-        ok = cannot("written", error);
-    if (ok && rename(next.data, file) != 0)
-        ok = cannot("written", error);
-    if (!ok && fd >= 0)
-        unlink(next.data);
+    bool ok = !bytes.failed || error_memory(error);
+    ok = ok && replace_file(file, bytes.data, bytes.length, error);
     if (!ok && error->kind != ERROR_INTERNAL)
         error_prefix(error, "the list of trusted plugins '%s'", file);
-    text_release(&next);
     text_release(&bytes);
     return ok;
 }
@@ -338,7 +292,7 @@ static bool put(struct pins *pins, const struct pin *pin, struct error *error)
 
 bool pins_add(const char *file, const struct pin *more, size_t count, struct error *error)
 {
-    int locked = lock(file, error);
+    int locked = replace_lock(file, error);
     struct pins *pins = locked >= 0 ? pins_read(file, error) : NULL;
     bool ok = pins != NULL;
     for (size_t i = 0; ok && i < count; i++)
@@ -360,7 +314,7 @@ static bool is_meant(const struct pin *pin, const char *word, const char *real)
 
 bool pins_remove(const char *file, const char *word, struct text *removed, struct error *error)
 {
-    int locked = lock(file, error);
+    int locked = replace_lock(file, error);
     struct pins *pins = locked >= 0 ? pins_read(file, error) : NULL;
     bool ok = pins != NULL;
     char *real = ok ? realpath(word, NULL) : NULL;

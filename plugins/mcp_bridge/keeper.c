@@ -302,8 +302,10 @@ static bool wait_until_wanted(struct session *session, unsigned *interruptions)
             break;
     }
     bool goes_on = !session->is_stopping;
-    if (goes_on)
+    if (goes_on) {
         session->state = STATE_STARTING;
+        session->begin_ms = pause_now_ms();
+    }
     *interruptions = session->interruptions;
     pthread_mutex_unlock(&session->lock);
     return goes_on;

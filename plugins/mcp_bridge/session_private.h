@@ -72,7 +72,7 @@ struct session {
     unsigned attempts;      /* to start it, that have ended */
     unsigned failures;      /* in a row */
     unsigned interruptions; /* because a host had to be let go of */
-    int64_t retry_ms, ready_ms;
+    int64_t retry_ms, begin_ms, ready_ms;
     char reason[1024]; /* of the last failure */
 
     struct link *link; /* NULL: there is none */

@@ -226,6 +226,8 @@ void session_describe(struct session *session, struct buffer *out)
     }
     if (server)
         buffer_printf(out, ",\"server\":%s", server);
+    if (is_open)
+        buffer_printf(out, ",\"ms\":%" PRId64, session->ready_ms - session->begin_ms);
     if (!is_open && session->reason[0]) {
         buffer_puts(out, ",\"problem\":");
         buffer_quote(out, session->reason, strlen(session->reason));

@@ -24,6 +24,8 @@ class Web(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        with self.server.lock:
+            self.server.streams += self.path == "/stream"
         for piece in PIECES if self.path == "/stream" else PIECES[:1]:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             self.wfile.flush()
@@ -58,6 +60,7 @@ class Case(e2e.Case):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
         server.daemon_threads = True
         server.pause, server.closed = threading.Event(), threading.Semaphore(0)
+        server.lock, server.streams = threading.Lock(), 0
         threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
@@ -66,28 +69,26 @@ class Case(e2e.Case):
 
 
 class LoadedAnew(Case):
+    def results(self, *turns):
+        done = self.check(self.mortise(*self.arguments(*turns, {"text": "done"}), "--json", "run",
+                                       "go"), 0)
+        return done, [event["result"] for event in done.of_type("tool_result")]
+
     def test_between_two_requests_of_a_run(self):  # C17, without --watch
-        turns = [learn("hello"), HELLO, {"text": "done"}]
-        done = self.check(self.mortise(*self.arguments(*turns), "--json", "run", "go"), 0)
-        results = [event["result"] for event in done.of_type("tool_result")]
+        done, results = self.results(learn("hello"), HELLO)
         self.assertEqual(results, ["learnt hello", "here is hello"], done)
         self.assertEqual([event["text"] for event in done.of_type("status")],
                          [f"reload: replaced asks 1 by asks 1 ({self.plugin})"])
 
-    def test_a_refusal_leaves_what_was_there(self):
-        turns = [learn("!"), learn("hello"), HELLO, {"text": "done"}]
-        done = self.check(self.mortise(*self.arguments(*turns), "--json", "run", "go"), 0)
+    def test_a_name_that_is_taken_leaves_what_was_there(self):
+        done, results = self.results(learn("learn"), learn("!"), HELLO)
+        self.assertIn("asks 1 stays as it was", done.out)
         self.assertIn("it was told to refuse; asks 1 stays as it was", done.out)
-        results = [event["result"] for event in done.of_type("tool_result")]
-        self.assertEqual(results[:2], ["learnt !", "learnt hello"])
+        self.assertEqual(results[:2], ["learnt learn", "learnt !"])
         self.assertIn("Tool 'hello' not found", results[2])
 
-    def test_a_name_that_is_taken_leaves_what_was_there(self):
-        turns = [learn("learn"), learn("hello"), {"text": "done"}]
-        done = self.check(self.mortise(*self.arguments(*turns), "--json", "run", "go"), 0)
-        self.assertIn("asks 1 stays as it was", done.out)
-        self.assertIn("learnt hello", done.out)
 
+class InAChat(Case):
     def test_in_a_chat(self):
         chat = Terminal(self, *self.arguments(learn("hello"), {"text": "done"}, HELLO,
                                               {"text": "done"}), columns=200)
@@ -106,50 +107,43 @@ class LoadedAnew(Case):
 
 
 class Requests(Case):
-    def call(self, tool, **arguments):
-        import json
-        done = self.mortise("--no-plugins", "-e", self.plugin, "tools", "call", tool,
-                            json.dumps(arguments))
-        return self.check(done, 0).out.rstrip("\n")
+    """Each test is one process, and what its calls answer."""
 
-    def test_streams(self):
+    def answers(self, *calls):
+        turns = [{"calls": [{"name": tool, "arguments": arguments}]} for tool, arguments in calls]
+        done = self.mortise(*self.arguments(*turns, {"text": "done"}), "--json", "run", "go")
+        self.check(done, 0)
+        return [event["result"] for event in done.of_type("tool_result")], done
+
+    def test_answers(self):
         url = self.serve()
+        self.config(plugin_config={"asks": {"file": self.learnt, "url": url + "/stream"}})
         whole = "200 text/event-stream|one|two|three| 0 200 0 "
-        self.assertEqual(self.call("outside", url=url + "/stream", times=9), whole)
-        self.assertEqual(self.call("inside", url=url + "/stream"), whole)
+        nobody, ftp = f"http://{e2e.NOBODY}/", "ftp://127.0.0.1/"
+        found, done = self.answers(
+            ("outside", {"url": url + "/stream", "times": 9}), ("inside", {"url": url + "/stream"}),
+            ("outside", {"url": nobody}), ("inside", {"url": nobody}),
+            ("outside", {"url": ftp}), ("inside", {"url": ftp}))
+        self.assertEqual(found[:2], [whole, whole])
+        for answer in found[2:4]:
+            self.assertRegex(answer, f"^ -1 0 0 '{e2e.NOBODY}' cannot be reached: ")
+        for answer in found[4:]:
+            self.assertIn(" -7 0 0 the request cannot be made: only http:// and https://", answer)
+        # In open() and in close() as well, where nobody else reads for the plugin.
+        self.assertIn(f"asks: in open(): {whole}", done.err)
+        self.assertEqual(self.server.streams, 1 + 9 + 1 + 1)
 
     def test_a_stream_that_is_stopped(self):
         url = self.serve()
-        host = url[len("http://"):]
-        for tool in ("outside", "inside"):
-            self.assertEqual(self.call(tool, url=url + "/held", stop_at="one"),
-                             f"200 text/event-stream|one| -2 0 0 the request to '{host}' was "
-                             "cancelled")
+        end = f" -2 0 0 the request to '{url[len('http://'):]}' was cancelled"
+        found, _ = self.answers(*[(tool, {"url": url + "/held", "stop_at": stop_at})
+                                  for tool in ("outside", "inside") for stop_at in ("one", "200")])
+        for answer in found[0::2]:
+            self.assertEqual(answer, "200 text/event-stream|one|" + end)
+        for answer in found[1::2]:  # the piece may have been on its way
+            self.assertTrue(answer.startswith("200 text/event-stream|") and answer.endswith(end))
+        for _ in found:
             self.assertTrue(self.server.closed.acquire(timeout=e2e.SECONDS))
-            head = self.call(tool, url=url + "/held", stop_at="200")
-            self.assertTrue(head.endswith(f" -2 0 0 the request to '{host}' was cancelled"), head)
-            self.assertTrue(self.server.closed.acquire(timeout=e2e.SECONDS))
-
-    def test_what_fails(self):
-        for tool in ("outside", "inside"):
-            self.assertRegex(self.call(tool, url=f"http://{e2e.NOBODY}/"),
-                             f"^ -1 0 0 '{e2e.NOBODY}' cannot be reached: ")
-            self.assertIn(" -7 0 0 the request cannot be made: only http:// and https://",
-                          self.call(tool, url="ftp://127.0.0.1/"))
-
-    def test_while_it_is_loaded_and_closed(self):
-        url = self.serve()
-        self.config(plugin_config={"asks": {"file": self.learnt, "url": url + "/stream"}})
-        done = self.check(self.mortise("--no-plugins", "-e", self.plugin, "tools", "list"), 0)
-        for place in ("open", "close"):
-            self.assertIn(f"asks: in {place}(): 200 text/event-stream|one|two|three| 0 200 0", done.err)
-
-    def test_nothing_of_it_in_a_sandbox(self):
-        done = self.mortise("--no-plugins", "-e", self.plugin, "tools", "call", "confined_outside",
-                            "{}")
-        if "cannot" in done.err and done.code:
-            self.skipTest("there is no sandbox here")
-        self.assertEqual(self.check(done, 0).out, "nothing\n")
 
 
 class IsolatedLoadedAnew(LoadedAnew):

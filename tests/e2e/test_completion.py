@@ -10,7 +10,7 @@ import time
 import e2e
 
 COMMANDS = ["run", "resume", "sessions", "replay", "chat", "tools", "plugins", "hooks", "providers",
-            "models", "doctor", "new", "config", "completion", "help"]
+            "models", "doctor", "new", "config", "completion", "help", "mcp"]
 
 
 class Words(e2e.Case):

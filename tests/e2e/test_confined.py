@@ -485,6 +485,23 @@ class PluginInSandbox(Case):
             self.check_error(done, 5, layer)
 
 
+class WithoutACall(Case):
+    """What a plugin asks for outside of its calls."""
+
+    def setUp(self):
+        super().setUp()
+        self.plugin = os.path.join(os.path.dirname(e2e.options.fixtures), "asks", "asks.so")
+
+    def test_a_call_has_none_of_it(self):
+        self.config(plugin_config={"asks": {"confined": True}})
+        self.assertEqual(self.call("confined_outside"), (True, "nothing"))
+
+    def test_a_plugin_without_the_network_has_no_requests(self):
+        self.config(plugin_config={"asks": {"isolation": "sandbox"}})
+        self.assertEqual(self.call("outside", url="http://127.0.0.1:1/"),
+                         (True, "-5 0 0 this plugin has no network"))
+
+
 class Shown(Case):
     """How each plugin and each tool runs."""
 

@@ -4,6 +4,7 @@ broken or gone."""
 import json
 import os
 import resource
+import select
 import socket
 import threading
 import time
@@ -307,12 +308,12 @@ class Bodies(unittest.TestCase):
                 self.assertEqual(connection.reply().status, 413)
 
     def test_long_and_slow(self):  # S46, S5
-        text = "é" * 1000000
+        text = "é" * 200000
         with server.connect() as connection:
             data = raw(request("tools/call", {"name": "echo", "arguments": {"text": text}},
                                modern=False))
-            for at in range(0, len(data), 300000):
-                connection.send(data[at:at + 300000])
+            for at in range(0, len(data), 100000):
+                connection.send(data[at:at + 100000])
             time.sleep(0.1)
             self.assertEqual(connection.reply().text, text)
 
@@ -448,6 +449,20 @@ class Limits(e2e.Case):
         self.assertEqual(server.post(LIST).status, 200)
         self.assertTrue(flood[0].is_ended())
         self.assertFalse(flood[-1].is_ended(0.1))
+
+    def test_bodies(self):  # S46
+        """Bodies that do not come to their end have a limit together."""
+        small = mcp_http.Server(self, "--message-limit", "2000000")
+        piece = raw(b"x" * 1900000, {"Content-Length": 2000000})
+        flood = self.flood(small, 40)
+        for connection in flood:
+            connection.send(piece)
+        answered = select.select([connection.socket for connection in flood], [], [], e2e.SECONDS)[0]
+        refused = [connection for connection in flood if connection.socket in answered]
+        self.assertEqual(refused[0].reply().status, 503)
+        self.assertGreater(len(flood), len(refused) + 20)
+        self.assertLess(int(small.status("VmHWM")), 200000 if e2e.options.fail_malloc else 10**6)
+        self.assertEqual(small.post(LIST).status, 200)
 
     def test_descriptors(self):  # S46
         def few():

@@ -14,7 +14,7 @@ import e2e
 import mcp_http
 from mcp_http import raw, request
 
-REQUESTS, CONNECTIONS = map(int, os.environ.get("MORTISE_SOAK", "900x30").split("x"))
+REQUESTS, CONNECTIONS = map(int, os.environ.get("MORTISE_SOAK", "600x20").split("x"))
 NASTY = 5  # of so many requests one is no good
 
 

@@ -89,6 +89,24 @@ class Cancel(mcp.Case):
         self.assertLess(sorted(took)[2], 0.05)
         client.end()
 
+    def test_tool_that_answers_late(self):
+        """S33, S24: it is called back; one that never answers holds up nobody, not even the end."""
+        client = self.client("--timeout", "0.2")
+        mark = os.path.join(self.root, "mark")
+        late, deaf = client.ask_tool("waits", mark=mark), client.ask_tool("waits", mark=mark, deaf=True)
+        self.check_error(client.answer(late)["result"], "cancelled")
+        self.check_error(client.answer(deaf)["result"], "timed out")
+        client.end()
+        client = self.client()
+        for deaf in (False, True):
+            mark = os.path.join(self.root, f"mark{deaf}")
+            id = client.ask_tool("waits", mark=mark, deaf=deaf)
+            self.wait_for(mark + ".started")
+            client.notify("notifications/cancelled", requestId=id)
+            client.nothing_more()
+        self.assertEqual(client.text("echo", message="x"), "x")
+        client.end()
+
     def test_timeout(self):
         """A call that takes too long is an error; a tool that does not stop is not waited for."""
         client = self.client("--timeout", "0.2")
@@ -126,6 +144,8 @@ class Concurrency(mcp.Case):
 
     def test_more_than_there_may_be(self):
         """Beyond so many calls at once, one is refused and the others go on."""
+        if not e2e.options.fail_malloc:
+            self.skipTest("a sanitizer is slow")
         client = self.client()
         ids = [client.ask_tool("slow", ms=800) for _ in range(300)]
         results = [client.answer(id)["result"] for id in ids]
@@ -149,14 +169,13 @@ class Life(mcp.Case):
         client.process.stdin.close()
         self.assertEqual(client.answer(id)["result"]["content"][0]["text"], "took 300 ms")
         client.wait()
-        mark = os.path.join(self.root, "mark")
         for deaf in (False, True):
+            mark = os.path.join(self.root, f"mark{deaf}")
             client = self.client()
             client.ask_tool("slow", ms=60000, mark=mark, deaf=deaf)
             self.wait_for(mark + ".started")
             self.assertLess(client.end(), 2.5)
-            os.unlink(mark + ".started")
-        self.assertTrue(os.path.exists(mark + ".told"))
+            self.assertEqual(os.path.exists(mark + ".told"), not deaf)
 
     def test_signals(self):  # S24
         mark = os.path.join(self.root, "mark")

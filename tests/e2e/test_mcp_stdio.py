@@ -51,7 +51,7 @@ class Framing(mcp.Case):
         with open(path, "rb") as stdin:
             done = self.mortise("mcp", "serve", *mcp.plugins(self, "e2e_mcp"), stdin=stdin)
         self.check(done, 0)
-        self.assertEqual([json.loads(line)["id"] for line in done.out.splitlines()], [1, 2])
+        self.assertEqual({json.loads(line)["id"] for line in done.out.splitlines()}, {1, 2})
 
     def test_slow_reader(self):  # S5, S6
         """5 MB for a client that reads late, with other answers among it."""
@@ -244,6 +244,14 @@ class Odd(mcp.Case):
         self.assertLess(client.memory_kb() - before, 40000)
         client.end()
 
+    def test_limit_of_a_line(self):  # S15
+        client = self.client("--message-limit", "1000")
+        self.assertEqual(client.text("echo", message="x" * 800), "x" * 800)
+        client.ask_tool("echo", message="x" * 1000)
+        self.check_code(client.message(), -32600)
+        self.check_alive(client)
+        client.end()
+
     def test_large_result(self):  # S16
         client = self.client()
         for bytes in (10500000, 60000000):
@@ -401,7 +409,7 @@ class Tools(mcp.Case):
         self.assertEqual(first["result"], second["result"])
         tools = {tool["name"]: tool for tool in first["result"]["tools"]}
         self.assertEqual(list(tools), sorted(tools))
-        self.assertEqual(len(tools), 10)
+        self.assertEqual(len(tools), 11)
         for tool in tools.values():
             self.assertRegex(tool["name"], r"^[a-zA-Z0-9_-]{1,64}$")
             self.assertEqual(tool["inputSchema"]["type"], "object")

@@ -175,6 +175,13 @@ class NoMemory(e2e.Case):
             arguments = ["models", "ollama", "--base-url", server.url]
             self.check_all(arguments, lambda done: done.out == "ollama/one\nollama/two\n")
 
+    def test_mcp_servers(self):
+        servers = {"a": {"command": "x", "args": ["y"], "env": {"N": "v"}},
+                   "b": {"url": "http://b.example", "headers": ["N: v"]}}
+        self.file("home/.config/mortise/mcp.json", json.dumps({"mcpServers": servers}))
+        whole = self.check(self.mortise("mcp", "list"), 0).out
+        self.check_all(["mcp", "list"], lambda done: done.out == whole)
+
     def test_completion(self):
         arguments = ["completion", "words", "--", "--re"]
         whole = self.check(self.mortise(*arguments), 0).out

@@ -154,7 +154,8 @@ static mortise_status test_tool_with_progress(mortise_call *call,
 
 static atomic_int cancelled_calls;
 
-MORTISE_TOOL(test_wait, SAFE, "Wait until the call is cancelled.",
+/* Not read-only, so that nobody makes its call a second time. */
+MORTISE_TOOL(test_wait, MORTISE_CONCURRENCY_SAFE, "Wait until the call is cancelled.",
     (integer, seconds, "At most.", range(0, 60), fallback(60)));
 
 static mortise_status test_wait(mortise_call *call, const test_wait_args *args)
@@ -203,7 +204,10 @@ MORTISE_TOOL_RAW(test_header_parameter, SAFE, "Tell what came in a header as wel
 
 static mortise_status test_header_parameter(mortise_call *call, const char *json)
 {
-    return mortise_reply_text(call, json, strlen(json));
+    char region[64];
+    if (mortise_json_string(json, "region", region, sizeof(region)) != MORTISE_OK)
+        return mortise_fail(call, "'region' must be shorter");
+    return mortise_reply(call, "In %s.", region);
 }
 
 /* ---- what a client can ------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ RESULTS = {
                  text='{"test":"data","value":123}')]}),
     "test_structured_content": ({}, {"content": [text('{"degrees":22.5,"sky":"clear"}')],
                                      "structuredContent": STRUCTURE}),
+    "test_header_parameter": ({"region": "São Paulo"}, {"content": [text("In São Paulo.")]}),
     "test_error_handling": ({}, {
         "content": [text("Execution failed: This tool intentionally returns an error for "
                          "testing")],

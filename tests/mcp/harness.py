@@ -6,6 +6,7 @@ MODULES is where setup.py installed the packages; FOLDER is made anew, and holds
 said.
 """
 import argparse
+import base64
 import contextlib
 import http.client
 import json
@@ -110,14 +111,10 @@ def call_params(name, arguments, revision, capabilities):
     return params
 
 
-def call_over_http(port, name, arguments=None, revision=MODERN, capabilities=None):
-    """The answer to tools/call: its message, and the HTTP status."""
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": call_params(name, arguments or {}, revision, capabilities)}
-    headers = {"Content-Type": "application/json", "MCP-Protocol-Version": revision,
-               "Accept": "application/json, text/event-stream"}
-    if revision == MODERN:
-        headers |= {"Mcp-Method": "tools/call", "Mcp-Name": name}
+def post(port, body, headers):
+    """The text that answers, and the HTTP status."""
+    headers = {"Content-Type": "application/json",
+               "Accept": "application/json, text/event-stream", **headers}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     with contextlib.closing(connection):
         connection.request("POST", "/mcp", json.dumps(body), headers)
@@ -125,7 +122,21 @@ def call_over_http(port, name, arguments=None, revision=MODERN, capabilities=Non
         text = response.read().decode("utf-8")
     if response.headers.get_content_type() == "text/event-stream":
         text = [line[5:] for line in text.splitlines() if line.startswith("data:")][-1]
-    return json.loads(text), response.status
+    return text, response.status
+
+
+def call_over_http(port, name, arguments=None, revision=MODERN, capabilities=None):
+    """The answer to tools/call: its message, and the HTTP status."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": call_params(name, arguments or {}, revision, capabilities)}
+    headers = {"MCP-Protocol-Version": revision}
+    if revision == MODERN:
+        headers |= {"Mcp-Method": "tools/call", "Mcp-Name": name}
+        if "region" in body["params"]["arguments"]:  # test_header_parameter
+            region = base64.b64encode(arguments["region"].encode()).decode()
+            headers["Mcp-Param-Region"] = f"=?base64?{region}?="
+    text, status = post(port, body, headers)
+    return json.loads(text), status
 
 
 def without_identity(result):

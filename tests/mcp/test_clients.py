@@ -166,7 +166,7 @@ def sdk2_auto_over_stdio(world):
 
 
 def sdk2_modern_over_stdio(world):
-    over_stdio(world, "sdk2-modern-stdio", "sdk2", "modern", MODERN)
+    over_stdio(world, "sdk2-modern-stdio", "sdk2", "modern", MODERN, processes=2)
 
 
 # ---- over HTTP -----------------------------------------------------------------------------------

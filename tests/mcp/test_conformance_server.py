@@ -90,11 +90,23 @@ def capability(server):
     assert message["result"]["content"][0]["text"] == "The client can sample.", message
 
 
+def unknown(server):
+    """A method is an error; what wants no answer gets none.  S10"""
+    headers = {"MCP-Protocol-Version": LEGACY}
+    text, _ = harness.post(server.port, {"jsonrpc": "2.0", "id": "x", "method": "no/such"}, headers)
+    message = json.loads(text)
+    assert message["error"]["code"] == -32601 and message["id"] == "x", message
+    for quiet in ({"jsonrpc": "2.0", "method": "notifications/whatever"},
+                  {"jsonrpc": "2.0", "id": 7, "result": {}}):
+        assert harness.post(server.port, quiet, headers) == ("", 202), quiet
+
+
 def legacy(world):
     with harness.HttpServer(world) as server:
         suite(world, server, LEGACY)
         contents(server, LEGACY)
         errors(server, LEGACY)
+        unknown(server)
 
 
 def modern(world):

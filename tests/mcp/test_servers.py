@@ -8,14 +8,21 @@ behind its bridge.
 C8, C9, C12, C14-C16, C19, C28, C29
 """
 import json
+import os
+import re
 import shutil
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import harness
 import transcripts
 from contents import IMAGE, RESULTS, STRUCTURE
-from harness import HERE
+from harness import HERE, LEGACY
+
+CALLS = int(os.environ.get("MORTISE_MCP_CALLS", "1000"))
+GROWTH_KB = 512
 
 
 def world_of(world, name, server):
@@ -49,12 +56,18 @@ def bridged(world, name, server, calls):
 
 
 def call(tool, arguments=None, **how):
+    """`wrong`: the argument for which it is refused, by mortise in words of its own."""
     return {"tool": tool, "arguments": arguments or {}, **how}
 
 
 def program(world, name, *arguments, **env):
     command, *words = world.program(name)
     return {"command": command, "args": [*words, *arguments], "env": env}
+
+
+def own_server(world):
+    command, *arguments = world.serve()
+    return {"command": command, "args": arguments}
 
 
 # ---- what a bridge makes of a result -----------------------------------------------------------
@@ -104,7 +117,10 @@ def compare_all(calls, direct, through):
     for made, one, other in zip(calls, direct["outcomes"], through["outcomes"], strict=True):
         label = f"{made['tool']} {made['arguments']}"
         assert ("result" in one) == ("result" in other), f"{label}: {one}, {other}"
-        if "result" in one:
+        if "wrong" in made:
+            assert one["result"]["isError"] is True and other["result"]["isError"] is True, label
+            assert made["wrong"] in other["result"]["content"][0]["text"], f"{label}: {other}"
+        elif "result" in one:
             compare(label, as_bridged(one["result"], made["tool"] in schemas), other["result"])
 
 
@@ -113,7 +129,7 @@ def compare_all(calls, direct, through):
 EVERYTHING = [
     call("echo", {"message": "Grüße 世界 😀"}),
     call("get-sum", {"a": 2, "b": 40}),
-    call("get-sum", {"a": "x", "b": 1}),
+    call("get-sum", {"a": "x", "b": 1}, wrong="'a'"),
     call("get-tiny-image"),
     call("get-annotated-message", {"messageType": "error", "includeImage": True}),
     call("get-resource-links", {"count": 3}),
@@ -167,14 +183,20 @@ def one_call_by_hand(world):
 
 
 def killed_in_a_call(world):
-    """That call fails at once, and the next finds a new process.  C19"""
-    calls = [call("trigger-long-running-operation", {"duration": 30, "steps": 100},
-                  killAtProgress=True), call("echo", {"message": "again"})]
-    server = program(world, "mcp-server-everything", "stdio")
-    killed, after = bridged(world, "everything", server, calls)["outcomes"]
-    assert killed["result"]["isError"] is True and killed["afterKillMs"] < 10000, killed
-    assert "everything" in killed["result"]["content"][0]["text"], killed
+    """A call that only reads is made once more, of a new process; another fails at once, and the
+    next one finds a new process.  C19"""
+    reads = call("trigger-long-running-operation", {"duration": 1, "steps": 4}, killAtProgress=True)
+    waits = call("test_wait", killAtProgress=True)
+    again = call("echo", {"message": "again"})
+    everything_server = program(world, "mcp-server-everything", "stdio")
+    repeated, after = bridged(world, "everything", everything_server, [reads, again])["outcomes"]
+    assert "completed" in repeated["result"]["content"][0]["text"], repeated
+    assert "afterKillMs" in repeated and "isError" not in repeated["result"], repeated
     assert after["result"]["content"][0]["text"] == "Echo: again", after
+    failed, after = bridged(world, "self", own_server(world), [waits, again])["outcomes"]
+    assert failed["result"]["isError"] is True and failed["afterKillMs"] < 20000, failed
+    assert "'self'" in failed["result"]["content"][0]["text"], failed
+    assert after["result"]["content"][0]["text"] == "again", after
 
 
 # ---- server-filesystem -------------------------------------------------------------------------
@@ -198,7 +220,7 @@ def filesystem_calls(folder):
         call("list_allowed_directories"),
         call("read_text_file", {"path": f"{folder}/none.txt"}),
         call("read_text_file", {"path": "/etc/passwd"}),
-        call("write_file", {"path": f"{folder}/x"}),
+        call("write_file", {"path": f"{folder}/x"}, wrong="'content'"),
     ]
 
 
@@ -252,11 +274,9 @@ def memory(world):
 
 def loopback(world):
     """C29"""
-    command, *arguments = world.serve()
-    server = {"command": command, "args": arguments}
     calls = [call(tool, arguments) for tool, (arguments, _) in RESULTS.items()]
     calls.append(call("test_tool_with_progress", progress=True))
-    outcomes = bridged(world, "self", server, calls)["outcomes"]
+    outcomes = bridged(world, "self", own_server(world), calls)["outcomes"]
     for made, outcome in zip(calls, outcomes):
         if made["tool"] in RESULTS:
             has_schema = made["tool"] == "test_structured_content"
@@ -268,7 +288,69 @@ def loopback(world):
     assert outcomes[-1]["heard"][:2] == [[0, 100], [50, 100]], outcomes[-1]
 
 
-TESTS = [everything, one_call_by_hand, killed_in_a_call, filesystem, memory, loopback]
+# ---- many calls --------------------------------------------------------------------------------
+
+class Client:
+    """The least that a client can do: one request after the other."""
+
+    def __init__(self, world, command, env):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=env, cwd=world.folder)
+        self.count = 0
+        self.ask("initialize", {"protocolVersion": LEGACY, "capabilities": {},
+                                "clientInfo": {"name": "tests", "version": "1"}})
+
+    def ask(self, method, params):
+        self.count += 1
+        request = {"jsonrpc": "2.0", "id": self.count, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+        while True:
+            message = json.loads(self.process.stdout.readline())
+            if message.get("id") == self.count:
+                return message["result"]
+
+    def echo(self, name):
+        message = f"call {self.count}"
+        result = self.ask("tools/call", {"name": name, "arguments": {"message": message}})
+        assert result["content"][0]["text"] == message, result
+
+    def memory_kb(self):
+        """Of the server and of what it started."""
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        pids = [self.process.pid, *(int(pid) for task in tasks
+                                    for pid in task.read_text("ascii").split())]
+        assert len(pids) == 2, pids
+        return [memory_of(pid) for pid in pids]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        assert self.process.wait(harness.SECONDS) == 0
+
+
+def memory_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1])
+
+
+def many_calls(world):
+    """From the bridge to a server of its own kind, without growing.  C29"""
+    command = [world.mortise, "mcp", "serve", "--no-plugins", "-e", str(world.bridge)]
+    client = Client(world, command, world_of(world, "self", own_server(world)))
+    for _ in range(CALLS // 4):
+        client.echo("self__echo")
+    before = client.memory_kb()
+    for _ in range(CALLS):
+        client.echo("self__echo")
+    after = client.memory_kb()
+    client.close()
+    print(f"{CALLS} calls: {before} KiB before, {after} KiB after")
+    assert all(now < then + GROWTH_KB for now, then in zip(after, before)), (before, after)
+
+
+TESTS = [everything, one_call_by_hand, killed_in_a_call, filesystem, memory, loopback,
+         many_calls]
 
 if __name__ == "__main__":
     sys.exit(harness.run_all(TESTS))

@@ -224,13 +224,20 @@ static void asks_close(void *state)
     struct asks *asks = state;
     char url[256];
     struct heard heard;
-    if (mortise_config_string(asks->host, "url", url, sizeof(url)) == MORTISE_OK) {
+    if (mortise_config_string(asks->host, "url", url, sizeof(url)) == MORTISE_OK)
         request(asks, NULL, url, NULL, &heard);
-        mortise_log(asks->host, MORTISE_LOG_WARNING, "in close(): %s", heard.text);
-    }
     free(asks);
 }
 
-MORTISE_PLUGIN(.name = "asks", .version = "1",
+/* A plugin with such a tool cannot be in a sandbox itself. */
+static bool wants_tool(const void *state, const mortise_tool *tool)
+{
+    const struct asks *asks = state;
+    bool has_confined = false;
+    mortise_config_boolean(asks->host, "confined", &has_confined);
+    return tool != &confined_outside_tool || has_confined;
+}
+
+MORTISE_PLUGIN(.name = "asks", .version = "1", .wants_tool = wants_tool,
                .tools = MORTISE_TOOLS(learn, outside, inside, confined_outside),
                .open = asks_open, .add = add, .close = asks_close);

@@ -197,6 +197,26 @@ static mortise_status slow(mortise_call *call, const slow_args *args)
     return mortise_reply(call, "took %d ms", (int)args->ms);
 }
 
+static void stop_waiting(void *data)
+{
+    mortise_finish(data, MORTISE_CANCELLED);
+}
+
+MORTISE_TOOL(waits, MORTISE_READ_ONLY, "Answer once the call is cancelled, or never.",
+    (string,  mark, "Files with this name and an ending tell how far it is.", required),
+    (boolean, deaf, "Never."));
+
+static _Atomic(mortise_call *) waiting; /* somebody has to know it */
+
+static mortise_status waits(mortise_call *call, const waits_args *args)
+{
+    waiting = call;
+    if (!args->deaf)
+        mortise_on_cancel(call, stop_waiting, call);
+    leave_mark(args->mark, "started");
+    return MORTISE_PENDING;
+}
+
 MORTISE_TOOL(steps, MORTISE_READ_ONLY, "Tell its progress.",
     (integer, count, "How many steps.",         required),
     (integer, ms,    "How long each takes.",    fallback(0)),
@@ -220,4 +240,4 @@ static mortise_status steps(mortise_call *call, const steps_args *args)
 
 MORTISE_PLUGIN(.name = "e2e_mcp", .version = "1.0.0",
                .tools = MORTISE_TOOLS(noise, echo, media, link_to, structured, big, breaks, client,
-                                      slow, steps));
+                                      slow, steps, waits));

@@ -13,7 +13,7 @@
 
 static bool is(struct json_piece piece, const char *text)
 {
-    return slice_is((struct slice){piece.data, piece.length}, text);
+    return !piece.length ? !*text : slice_is((struct slice){piece.data, piece.length}, text);
 }
 
 static struct mcp_message read(const char *json)
