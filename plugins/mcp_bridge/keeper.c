@@ -260,8 +260,11 @@ static bool open_session(struct session *session, char *problem, size_t size)
         opened = era_open(session, &era, problem, size);
         if (opened == OPENED)
             return true;
+        pthread_mutex_lock(&session->lock);
+        bool has_died = session->is_dead;
+        pthread_mutex_unlock(&session->lock);
         close_link(session);
-        if (opened == OPEN_FAILED && is_guess) { /* it may have become another */
+        if (opened == OPEN_FAILED && is_guess && !has_died) { /* it may have become another */
             opened = OPEN_ANEW;
             era = session->config->era;
             is_guess = false;
