@@ -14,7 +14,10 @@ struct buffer {
     size_t length, capacity;
     bool failed; /* there was no memory */
 };
-#define BUFFER_INIT {0}
+#define BUFFER_INIT                                                                                \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 void buffer_put(struct buffer *buffer, const char *text, size_t length);
 void buffer_puts(struct buffer *buffer, const char *text);

@@ -1,6 +1,6 @@
 /*
- * cache - the lists of tools that servers last told, in $XDG_CACHE_HOME/mortise/mcp, so that a server
- * need not be started to know them.  What is damaged there counts as absent.
+ * cache - the lists of tools that servers last told, in $XDG_CACHE_HOME/mortise/mcp, so that a
+ * server need not be started to know them.  What is damaged there counts as absent.
  */
 #ifndef CACHE_H
 #define CACHE_H

@@ -189,7 +189,8 @@ static int spawn(struct child *child, const char *program, char **arguments, cha
         if (!problem)
             problem = set_files(&actions, pipes, folder);
         if (!problem)
-            problem = posix_spawn(&child->pid, program, &actions, &attributes, arguments, environment);
+            problem =
+                posix_spawn(&child->pid, program, &actions, &attributes, arguments, environment);
         posix_spawn_file_actions_destroy(&actions);
     }
     posix_spawnattr_destroy(&attributes);
@@ -200,8 +201,8 @@ static bool start(struct child *child, const struct server_config *config, const
                   struct pipes *pipes, int folder, char *problem, size_t size)
 {
     char **environment = make_environment(config);
-    int reason = environment ? spawn(child, program, config->command, environment, pipes, folder)
-                             : ENOMEM;
+    int reason =
+        environment ? spawn(child, program, config->command, environment, pipes, folder) : ENOMEM;
     free(environment);
     if (reason)
         snprintf(problem, size, "'%.200s' cannot be started: %s", config->command[0],
@@ -209,12 +210,12 @@ static bool start(struct child *child, const struct server_config *config, const
     return reason == 0;
 }
 
-bool child_start(struct child *child, const struct server_config *config, char *problem, size_t size)
+bool child_start(struct child *child, const struct server_config *config, char *problem,
+                 size_t size)
 {
     struct pipes pipes;
     int folder = -1;
-    if (config->folder &&
-        (folder = open(config->folder, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
+    if (config->folder && (folder = open(config->folder, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
         snprintf(problem, size, "its folder '%.200s' cannot be used: %s", config->folder,
                  strerror(errno));
         return false;

@@ -20,7 +20,8 @@ struct child {
 };
 
 /* False with the reason in `problem`: nothing runs, nothing is open. */
-bool child_start(struct child *child, const struct server_config *config, char *problem, size_t size);
+bool child_start(struct child *child, const struct server_config *config, char *problem,
+                 size_t size);
 /* Whether it has ended; *how as "exit status 1", if it has. */
 bool child_has_ended(const struct child *child, char *how, size_t size);
 /* Closes its input, waits `patience_ms` for its end, as long again after SIGTERM, and kills.  What

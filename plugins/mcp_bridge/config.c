@@ -16,8 +16,8 @@
 
 enum { FILE_MAX = 4 << 20 };
 
-__attribute__((format(printf, 3, 4))) static void
-tell(const struct config_report *report, uint32_t level, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void tell(const struct config_report *report,
+                                                       uint32_t level, const char *format, ...)
 {
     char line[1024];
     va_list args;
@@ -73,7 +73,8 @@ static bool read_entry(struct server_list *list, const char *path, const char *n
         tell(report, MORTISE_LOG_DEBUG, "%s: server '%.100s' is disabled", path, name);
         return true;
     case ENTRY_BAD:
-        tell(report, MORTISE_LOG_WARNING, "%s: server '%.100s' is left out: %s", path, name, problem);
+        tell(report, MORTISE_LOG_WARNING, "%s: server '%.100s' is left out: %s", path, name,
+             problem);
         return true;
     case ENTRY_NO_MEMORY:
         break;
@@ -96,7 +97,8 @@ bool config_read_text(struct server_list *list, const char *path, const char *js
     if (status == MORTISE_NOT_FOUND)
         status = mortise_json_object(json, "servers", &servers);
     if (status != MORTISE_OK) {
-        tell(report, MORTISE_LOG_ERROR, "%s: it must be an object with \"mcpServers\", an object", path);
+        tell(report, MORTISE_LOG_ERROR, "%s: it must be an object with \"mcpServers\", an object",
+             path);
         return true;
     }
     while (mortise_json_next_member(servers, &entry, name, sizeof(name)) == MORTISE_OK)
@@ -155,7 +157,8 @@ static bool read_each(struct server_list *list, char *paths, const struct limits
 {
     bool is_good = true;
     char *rest = NULL;
-    for (char *path = strtok_r(paths, ":", &rest); is_good && path; path = strtok_r(NULL, ":", &rest))
+    for (char *path = strtok_r(paths, ":", &rest); is_good && path;
+         path = strtok_r(NULL, ":", &rest))
         is_good = config_read_file(list, path, false, limits, report);
     return is_good;
 }

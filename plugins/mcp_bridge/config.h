@@ -19,14 +19,14 @@ enum era_choice { ERA_AUTO, ERA_LEGACY, ERA_MODERN };
 /* What holds for every server that does not say otherwise, and what no server says: the plugin's
  * section of the configuration. */
 struct limits {
-    int64_t connect_ms;    /* until it has opened, and for each request that is no call */
-    int64_t timeout_ms;    /* of a call, since it began or since its last progress … */
-    int64_t max_ms;        /* … and in all */
-    int64_t probe_ms;      /* for the answer to server/discover, before it counts as legacy */
-    int64_t close_ms;      /* at its end: for the end of its input, and again for SIGTERM */
-    int64_t backoff_ms;    /* before the first restart, and twice as much before each more */
-    int64_t debounce_ms;   /* after the last list_changed */
-    size_t message_bytes;  /* of one message from a server */
+    int64_t connect_ms;   /* until it has opened, and for each request that is no call */
+    int64_t timeout_ms;   /* of a call, since it began or since its last progress … */
+    int64_t max_ms;       /* … and in all */
+    int64_t probe_ms;     /* for the answer to server/discover, before it counts as legacy */
+    int64_t close_ms;     /* at its end: for the end of its input, and again for SIGTERM */
+    int64_t backoff_ms;   /* before the first restart, and twice as much before each more */
+    int64_t debounce_ms;  /* after the last list_changed */
+    size_t message_bytes; /* of one message from a server */
 };
 
 struct server_config {
@@ -36,9 +36,10 @@ struct server_config {
     bool is_http;
     enum era_choice era;
     /* of a process */
-    char **command;     /* NULL-terminated, at least one */
-    char **environment; /* "NAME=value", NULL-terminated: what is configured, beside the safe ones */
-    char *folder;       /* to begin in; NULL: where the host is */
+    char **command; /* NULL-terminated, at least one */
+    char *
+        *environment; /* "NAME=value", NULL-terminated: what is configured, beside the safe ones */
+    char *folder;     /* to begin in; NULL: where the host is */
     /* over HTTP */
     char *url;
     mortise_http_header *headers;

@@ -21,7 +21,8 @@ struct reader {
     bool no_memory;
 };
 
-__attribute__((format(printf, 2, 3))) static bool bad(struct reader *reader, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool bad(struct reader *reader, const char *format,
+                                                      ...)
 {
     va_list args;
     va_start(args, format);
@@ -112,8 +113,7 @@ static bool read_command(struct reader *reader)
     mortise_status status = mortise_json_array(reader->json, "args", &list);
     if (status == MORTISE_INVALID)
         return bad(reader, "\"args\" must be a list of strings");
-    return status != MORTISE_OK ||
-           take_texts(reader, list, "\"args\"", &config->command, used);
+    return status != MORTISE_OK || take_texts(reader, list, "\"args\"", &config->command, used);
 }
 
 static bool read_variable(struct reader *reader, const char *name, const char *json, char **out)
@@ -251,7 +251,8 @@ static bool read_headers(struct reader *reader)
     if (status == MORTISE_NOT_FOUND)
         return true;
     if (status != MORTISE_OK || count_members(headers) > LIST_MAX)
-        return bad(reader, "\"headers\" must be an object of strings, or a list of \"Name: value\"");
+        return bad(reader,
+                   "\"headers\" must be an object of strings, or a list of \"Name: value\"");
     while (mortise_json_next_member(headers, &value, name, sizeof(name)) == MORTISE_OK) {
         char *text = NULL;
         if (!take_text(reader, value, NULL, "\"headers\"", &text))
@@ -290,8 +291,8 @@ static bool is_one_of(const char *text, const char *const *list)
 static bool read_type(struct reader *reader)
 {
     static const char *const process[] = {"stdio", "local", NULL};
-    static const char *const http[] = {"http", "streamable-http", "streamableHttp",
-                                       "streamable_http", "remote", NULL};
+    static const char *const http[] = {
+        "http", "streamable-http", "streamableHttp", "streamable_http", "remote", NULL};
     static const char *const earlier[] = {"sse", "ws", "websocket", NULL};
     const char *ignored;
     bool has_command = mortise_json_value(reader->json, "command", &ignored) == MORTISE_OK;
@@ -303,8 +304,9 @@ static bool read_type(struct reader *reader)
     if (status == MORTISE_INVALID)
         return bad(reader, "\"type\" must be \"stdio\" or \"http\"");
     if (is_one_of(type, earlier))
-        return bad(reader, "its type '%s' is not spoken here: use its address of Streamable HTTP, "
-                           "with the type \"http\"",
+        return bad(reader,
+                   "its type '%s' is not spoken here: use its address of Streamable HTTP, "
+                   "with the type \"http\"",
                    type);
     if (type[0] && !is_one_of(type, process) && !is_one_of(type, http))
         return bad(reader, "its type '%s' is not known: it is \"stdio\" or \"http\"", type);
@@ -391,11 +393,31 @@ static bool read_switch(struct reader *reader, const char *key, bool *out)
 
 static void list_unknown(const char *json, char *out, size_t size)
 {
-    static const char *const known[] = {
-        "type", "transport", "command", "args", "env", "environment", "cwd", "url", "headers",
-        "disabled", "enabled", "era", "protocolEra", "timeout", "maxTimeout", "connectTimeout",
-        "tool_timeout_sec", "startup_timeout_sec", "allowedTools", "enabled_tools",
-        "excludedTools", "disabled_tools", "name", "description", NULL};
+    static const char *const known[] = {"type",
+                                        "transport",
+                                        "command",
+                                        "args",
+                                        "env",
+                                        "environment",
+                                        "cwd",
+                                        "url",
+                                        "headers",
+                                        "disabled",
+                                        "enabled",
+                                        "era",
+                                        "protocolEra",
+                                        "timeout",
+                                        "maxTimeout",
+                                        "connectTimeout",
+                                        "tool_timeout_sec",
+                                        "startup_timeout_sec",
+                                        "allowedTools",
+                                        "enabled_tools",
+                                        "excludedTools",
+                                        "disabled_tools",
+                                        "name",
+                                        "description",
+                                        NULL};
     const char *value = NULL;
     char name[64];
     size_t used = 0;
@@ -410,11 +432,11 @@ static void list_unknown(const char *json, char *out, size_t size)
 static bool read_all(struct reader *reader)
 {
     struct server_config *config = reader->config;
-    bool is_good = read_type(reader) &&
-                   (config->is_http ? read_url(reader) && read_headers(reader)
-                                    : read_command(reader) && read_environment(reader) &&
-                                          take_text(reader, reader->json, "cwd", "\"cwd\"",
-                                                    &config->folder));
+    bool is_good =
+        read_type(reader) &&
+        (config->is_http ? read_url(reader) && read_headers(reader)
+                         : read_command(reader) && read_environment(reader) &&
+                               take_text(reader, reader->json, "cwd", "\"cwd\"", &config->folder));
     return is_good && read_era(reader) && read_times(reader) &&
            read_tool_names(reader, "allowedTools", "enabled_tools", &config->allowed) &&
            read_tool_names(reader, "excludedTools", "disabled_tools", &config->excluded);
@@ -422,8 +444,7 @@ static bool read_all(struct reader *reader)
 
 enum entry_outcome config_entry_read(const char *name, const char *json, const char *where,
                                      const struct limits *limits, struct server_config **out,
-                                     char *unknown, size_t unknown_size, char *problem,
-                                     size_t size)
+                                     char *unknown, size_t unknown_size, char *problem, size_t size)
 {
     struct reader reader = {.json = json, .problem = problem, .size = size};
     bool is_disabled = false, is_enabled = true;

@@ -27,11 +27,11 @@ void config_key(struct server_config *config)
 {
     static const char digits[] = "0123456789abcdef";
     const struct limits *limits = &config->limits;
-    const int64_t numbers[] = {config->is_http,      config->era,
-                               limits->connect_ms,   limits->timeout_ms,
-                               limits->max_ms,       limits->probe_ms,
-                               limits->close_ms,     limits->backoff_ms,
-                               limits->debounce_ms,  (int64_t)limits->message_bytes};
+    const int64_t numbers[] = {config->is_http,     config->era,
+                               limits->connect_ms,  limits->timeout_ms,
+                               limits->max_ms,      limits->probe_ms,
+                               limits->close_ms,    limits->backoff_ms,
+                               limits->debounce_ms, (int64_t)limits->message_bytes};
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA2_CTX sum;
     SHA256Init(&sum);

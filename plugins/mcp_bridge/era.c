@@ -89,7 +89,8 @@ static enum probed judge_result(struct session *session, const char *result, cha
     const char *meta = NULL, *info = NULL;
     struct common common = compare(result, "supportedVersions");
     if (!common.has_modern) {
-        snprintf(problem, size, "of the versions of the protocol that it speaks none is spoken here");
+        snprintf(problem, size,
+                 "of the versions of the protocol that it speaks none is spoken here");
         return common.has_legacy || !common.has_list ? IS_LEGACY : IS_NEITHER;
     }
     if (mortise_json_object(result, "_meta", &meta) == MORTISE_OK)
@@ -106,8 +107,12 @@ static enum probed probe(struct session *session, bool is_only, char *problem, s
     bool is_http = session->config->is_http;
     int64_t ms = is_http || is_only ? limits->connect_ms : limits->probe_ms;
     session_ask(session,
-                &(struct ask){.method = "server/discover", .members = "", .is_modern = true,
-                              .is_never_cancelled = true, .timeout_ms = ms, .max_ms = ms},
+                &(struct ask){.method = "server/discover",
+                              .members = "",
+                              .is_modern = true,
+                              .is_never_cancelled = true,
+                              .timeout_ms = ms,
+                              .max_ms = ms},
                 &reply);
     enum probed probed = IS_NEITHER;
     snprintf(problem, size, "%s", reply.problem);
@@ -133,7 +138,8 @@ static bool judge_initialized(struct session *session, const char *result, char 
     const char *info = NULL;
     mortise_json_string(result, "protocolVersion", version, sizeof(version));
     if (!rpc_is_legacy(version)) {
-        snprintf(problem, size, "it answered with version '%s' of the protocol, which is not spoken here",
+        snprintf(problem, size,
+                 "it answered with version '%s' of the protocol, which is not spoken here",
                  version);
         return false;
     }
@@ -156,7 +162,8 @@ static enum initialized initialize(struct session *session, char *problem, size_
                               .members = "\"protocolVersion\":\"" RPC_LEGACY "\","
                                          "\"capabilities\":{}," CLIENT,
                               .is_never_cancelled = true,
-                              .timeout_ms = limits->connect_ms, .max_ms = limits->connect_ms},
+                              .timeout_ms = limits->connect_ms,
+                              .max_ms = limits->connect_ms},
                 &reply);
     enum initialized initialized = reply.is_lost ? IS_LOST : IS_NOT_INITIALIZED;
     if (reply.result && judge_initialized(session, reply.result, problem, size))
@@ -173,8 +180,8 @@ static enum initialized initialize(struct session *session, char *problem, size_
 
 /* ---- both ---- */
 
-static enum opened begin_legacy(struct session *session, enum probed probed,
-                                enum era_choice *era, char *problem, size_t size)
+static enum opened begin_legacy(struct session *session, enum probed probed, enum era_choice *era,
+                                char *problem, size_t size)
 {
     enum initialized initialized = initialize(session, problem, size);
     *era = ERA_LEGACY;

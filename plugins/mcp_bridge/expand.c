@@ -46,8 +46,8 @@ static bool put_variable(struct buffer *out, const char *text, const char *end, 
     name[length] = '\0';
     const char *value = getenv(name);
     if (!value && fallback == end) {
-        snprintf(problem, size,
-                 "the variable '%s' is not set: set it, or write ${%s:-} for none", name, name);
+        snprintf(problem, size, "the variable '%s' is not set: set it, or write ${%s:-} for none",
+                 name, name);
         return false;
     }
     bool is_absent = !value || (!*value && fallback < end);

@@ -15,10 +15,10 @@
 #include "thread.h"
 
 enum {
-    FAILURES_MAX = 5,      /* in a row */
+    FAILURES_MAX = 5, /* in a row */
     BACKOFF_MAX_MS = 30000,
-    LASTING_MS = 10000,    /* a server that ran so long has not failed */
-    EAR_MS = 1000,         /* before a stream of changes is opened again; doubled each time … */
+    LASTING_MS = 10000, /* a server that ran so long has not failed */
+    EAR_MS = 1000,      /* before a stream of changes is opened again; doubled each time … */
     EAR_MAX_MS = 60000
 };
 
@@ -48,10 +48,11 @@ static bool listen_once(struct session *session, struct link *link)
                                    .timeout_ms = -1};
     int64_t id = ++session->last_id;
     pthread_mutex_unlock(&session->lock);
-    rpc_write(&text, &(struct rpc_request){.id = id,
-                                           .method = message.method,
-                                           .members = "\"notifications\":{\"toolsListChanged\":true}",
-                                           .is_modern = true});
+    rpc_write(&text,
+              &(struct rpc_request){.id = id,
+                                    .method = message.method,
+                                    .members = "\"notifications\":{\"toolsListChanged\":true}",
+                                    .is_modern = true});
     if (message.is_modern) {
         message.json = text.text;
         message.length = text.length;
@@ -107,11 +108,13 @@ static void listen_there(struct session *session)
     if (!is_wanted || waits)
         return;
     struct buffer text = BUFFER_INIT;
-    rpc_write(&text, &(struct rpc_request){.id = id,
-                                           .method = "subscriptions/listen",
-                                           .members = "\"notifications\":{\"toolsListChanged\":true}",
-                                           .is_modern = true});
-    const struct link_message message = {.json = text.text, .length = text.length, .is_modern = true};
+    rpc_write(&text,
+              &(struct rpc_request){.id = id,
+                                    .method = "subscriptions/listen",
+                                    .members = "\"notifications\":{\"toolsListChanged\":true}",
+                                    .is_modern = true});
+    const struct link_message message = {
+        .json = text.text, .length = text.length, .is_modern = true};
     if (!text.failed)
         session_post(session, &message);
     buffer_release(&text);
@@ -257,8 +260,11 @@ static bool open_session(struct session *session, char *problem, size_t size)
         opened = era_open(session, &era, problem, size);
         if (opened == OPENED)
             return true;
+        pthread_mutex_lock(&session->lock);
+        bool has_died = session->is_dead;
+        pthread_mutex_unlock(&session->lock);
         close_link(session);
-        if (opened == OPEN_FAILED && is_guess) { /* it may have become another */
+        if (opened == OPEN_FAILED && is_guess && !has_died) { /* it may have become another */
             opened = OPEN_ANEW;
             era = session->config->era;
             is_guess = false;
@@ -381,9 +387,8 @@ static void look_after(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
     while (!session->is_dead && !session->is_stopping) {
-        int64_t due_ms = session->changed_ms
-                             ? session->changed_ms + session->config->limits.debounce_ms
-                             : -1;
+        int64_t due_ms =
+            session->changed_ms ? session->changed_ms + session->config->limits.debounce_ms : -1;
         bool has_letter = session->letters != NULL;
         bool is_due = due_ms >= 0 && pause_now_ms() >= due_ms;
         if (!has_letter && !is_due) {

@@ -39,17 +39,17 @@ struct link_message {
     size_t length;
     /* For the head of an HTTP request. */
     const char *method;
-    const char *name;      /* of the tool that is called, or NULL */
-    const char *version;   /* of the protocol that holds, or NULL before one does */
+    const char *name;    /* of the tool that is called, or NULL */
+    const char *version; /* of the protocol that holds, or NULL before one does */
     bool is_modern;
     bool is_request;       /* an answer will come */
     const char *arguments; /* of the call, or NULL: for the parameters that the head repeats … */
     const char *schema;    /* … as the tool's input schema says */
     mortise_call *call;    /* for whom; or NULL */
     const mortise_host *host; /* where services come from; lives until send() returns */
-    int stop_fd;           /* readable: give up; -1: never */
-    int64_t timeout_ms;    /* for all of it; -1: none (subscriptions/listen) */
-    int64_t idle_ms;       /* on HTTP, since it began or since its last progress; 0: any time */
+    int stop_fd;              /* readable: give up; -1: never */
+    int64_t timeout_ms;       /* for all of it; -1: none (subscriptions/listen) */
+    int64_t idle_ms;          /* on HTTP, since it began or since its last progress; 0: any time */
 };
 
 struct link;
@@ -59,14 +59,12 @@ struct link_face {
     bool waits;
     /* Sends it.  Else a reason in `problem`, and
      *   MORTISE_CANCELLED    stop_fd or the call's cancel
-     *   MORTISE_UNSUPPORTED  there was an answer, and it is none of this protocol (such as 404 or 405
-     *                      without JSON-RPC in it): what answers may be of the other era
-     *   MORTISE_NOT_FOUND    the session on the server is over: initialize anew
-     *   MORTISE_DENIED       it wants authentication, or forbids
-     *   MORTISE_CONFLICT     its time was over
-     *   MORTISE_FAILED       anything else */
+     *   MORTISE_UNSUPPORTED  there was an answer, and it is none of this protocol (such as 404 or
+     * 405 without JSON-RPC in it): what answers may be of the other era MORTISE_NOT_FOUND    the
+     * session on the server is over: initialize anew MORTISE_DENIED       it wants authentication,
+     * or forbids MORTISE_CONFLICT     its time was over MORTISE_FAILED       anything else */
     mortise_status (*send)(struct link *link, const struct link_message *message, char *problem,
-                         size_t size);
+                           size_t size);
     /* Ends the connection and frees the link, within 4 seconds; no send() is running.  Nothing is
      * told afterwards.  `host` as in link_message. */
     void (*close)(struct link *link, const mortise_host *host);
@@ -77,9 +75,9 @@ struct link {
 
 /* NULL: with the reason in `problem`.  `config` outlives the link, the listener is copied.  Only a
  * note is told before they return. */
-struct link *link_stdio_open(const struct server_config *config, const struct link_listener *listener,
-                             char *problem, size_t size);
-struct link *link_http_open(const struct server_config *config, const struct link_listener *listener,
-                            char *problem, size_t size);
+struct link *link_stdio_open(const struct server_config *config,
+                             const struct link_listener *listener, char *problem, size_t size);
+struct link *link_http_open(const struct server_config *config,
+                            const struct link_listener *listener, char *problem, size_t size);
 
 #endif

@@ -43,9 +43,9 @@ struct stdio_link {
     pthread_mutex_t lock;
     struct buffer queue; /* what the pipe had no room for, from `sent` on */
     size_t sent;
-    bool is_broken;  /* it reads no more */
+    bool is_broken; /* it reads no more */
     bool is_closing;
-    bool is_over;    /* nothing is sent any more */
+    bool is_over; /* nothing is sent any more */
 
     /* the thread's */
     struct child child;
@@ -184,7 +184,8 @@ static void warn_of_noise(struct stdio_link *self, const char *line, size_t leng
     self->has_warned = true;
     excerpt(shown, sizeof(shown), line, length);
     snprintf(text, sizeof(text),
-             "it writes to its standard output what is no message, which is passed over: '%s'", shown);
+             "it writes to its standard output what is no message, which is passed over: '%s'",
+             shown);
     self->listener.note(self->listener.self, MORTISE_LOG_WARNING, text);
 }
 
@@ -405,10 +406,11 @@ static void close_link(struct link *face, const mortise_host *host)
     free_link(self);
 }
 
-static const struct link_face stdio_face = {.waits = false, .send = send_message, .close = close_link};
+static const struct link_face stdio_face = {
+    .waits = false, .send = send_message, .close = close_link};
 
-struct link *link_stdio_open(const struct server_config *config, const struct link_listener *listener,
-                             char *problem, size_t size)
+struct link *link_stdio_open(const struct server_config *config,
+                             const struct link_listener *listener, char *problem, size_t size)
 {
     struct stdio_link *self = calloc(1, sizeof(*self));
     if (!self) {

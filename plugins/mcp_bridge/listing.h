@@ -9,7 +9,7 @@
 
 struct listing {
     atomic_int refs;
-    char *tools;       /* a JSON list in one line, each tool to the byte as it came */
+    char *tools; /* a JSON list in one line, each tool to the byte as it came */
     size_t count;
     bool is_modern;
     char version[32];   /* of the protocol */

@@ -20,7 +20,7 @@ struct bridge {
     struct server_list servers;
     struct session **sessions; /* of each server */
     size_t session_count;
-    struct names names; /* of its tools */
+    struct names names;  /* of its tools */
     size_t *first_names; /* of each server, in `names`, and behind the last */
 };
 
@@ -46,8 +46,13 @@ static bool read_settings(struct bridge *bridge)
     const mortise_host *host = bridge->host;
     struct limits *limits = &bridge->limits;
     int64_t message_bytes = 10 << 20;
-    *limits = (struct limits){.connect_ms = 30000, .timeout_ms = 60000, .max_ms = 0, .probe_ms = 3000,
-                              .close_ms = 2000, .backoff_ms = 500, .debounce_ms = 500};
+    *limits = (struct limits){.connect_ms = 30000,
+                              .timeout_ms = 60000,
+                              .max_ms = 0,
+                              .probe_ms = 3000,
+                              .close_ms = 2000,
+                              .backoff_ms = 500,
+                              .debounce_ms = 500};
     bridge->is_lazy = true;
     if (mortise_config_boolean(host, "lazy", &bridge->is_lazy) == MORTISE_INVALID ||
         mortise_config_boolean(host, "status_tool", &bridge->has_status_tool) == MORTISE_INVALID) {
@@ -189,17 +194,20 @@ static void add_tools(void *state, mortise_tool_list *list)
         bridge->first_names[i + 1] = bridge->names.count;
     }
     if (bridge->has_status_tool)
-        mortise_add_tool(list, &(mortise_new_tool){
-            .name = "mcp_servers",
-            .description = "Tells which MCP servers are configured, how they are, and what tools "
-                           "they have.",
-            .flags = MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE,
-            .input_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
-                            "{\"check\":{\"type\":\"boolean\",\"description\":"
-                            "\"Start those that do not run, and wait for them.\"}}}",
-            .run = tell_servers,
-            .data = bridge,
-        });
+        mortise_add_tool(
+            list, &(mortise_new_tool){
+                      .name = "mcp_servers",
+                      .description =
+                          "Tells which MCP servers are configured, how they are, and what tools "
+                          "they have.",
+                      .flags = MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE,
+                      .input_schema =
+                          "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":"
+                          "{\"check\":{\"type\":\"boolean\",\"description\":"
+                          "\"Start those that do not run, and wait for them.\"}}}",
+                      .run = tell_servers,
+                      .data = bridge,
+                  });
 }
 
 MORTISE_PLUGIN(.name = "mcp_bridge", .version = "1.0.0", .open = bridge_open, .add = add_tools,

@@ -24,8 +24,8 @@ void rpc_read(struct rpc *rpc, const char *json)
         else if (strcmp(name, "error") == 0)
             rpc->error = is_null ? NULL : value;
         else if (strcmp(name, "method") == 0)
-            rpc->has_method = mortise_json_string(value, NULL, rpc->method, sizeof(rpc->method)) ==
-                              MORTISE_OK;
+            rpc->has_method =
+                mortise_json_string(value, NULL, rpc->method, sizeof(rpc->method)) == MORTISE_OK;
     }
     rpc->has_number = rpc->id && (*rpc->id == '-' || (*rpc->id >= '0' && *rpc->id <= '9')) &&
                       mortise_json_integer(rpc->id, NULL, &rpc->number) == MORTISE_OK;

@@ -13,14 +13,14 @@
 /* The head of a request over HTTP is not what the message in it, or the tool, asks for. */
 enum { RPC_HEADER_MISMATCH = -32020 };
 
-#define RPC_MODERN "2026-07-28"
-#define RPC_LEGACY "2025-11-25" /* what is offered; earlier ones are accepted */
+#define RPC_MODERN         "2026-07-28"
+#define RPC_LEGACY         "2025-11-25" /* what is offered; earlier ones are accepted */
 #define RPC_CLIENT_VERSION "1.0.0"
 
 /* A message that came.  Pieces are where their values begin in it; NULL: it has none. */
 struct rpc {
     const char *id, *params, *result, *error;
-    bool has_number;   /* `id` is a whole number: */
+    bool has_number; /* `id` is a whole number: */
     int64_t number;
     bool has_method;
     char method[64]; /* cut */
@@ -32,11 +32,11 @@ bool rpc_is_legacy(const char *version);
 
 /* What is written. */
 struct rpc_request {
-    int64_t id;          /* 0: a notification */
+    int64_t id; /* 0: a notification */
     const char *method;
     const char *members; /* of "params": "\"cursor\":\"x\"", or "" */
     bool is_modern;
-    bool has_token;      /* progress is wanted, under the id */
+    bool has_token; /* progress is wanted, under the id */
 };
 
 void rpc_write(struct buffer *out, const struct rpc_request *request);

@@ -129,11 +129,20 @@ static void put_named_schemas(struct repair *repair, const char *object, int dep
 
 static void put_keyword(struct repair *repair, const struct member *member, int depth)
 {
-    static const char *const of_names[] = {"properties", "patternProperties", "$defs", "definitions",
-                                           "dependentSchemas", NULL};
-    static const char *const of_one[] = {
-        "items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains",
-        "propertyNames", "unevaluatedItems", "unevaluatedProperties", NULL};
+    static const char *const of_names[] = {"properties",  "patternProperties", "$defs",
+                                           "definitions", "dependentSchemas",  NULL};
+    static const char *const of_one[] = {"items",
+                                         "additionalItems",
+                                         "additionalProperties",
+                                         "not",
+                                         "if",
+                                         "then",
+                                         "else",
+                                         "contains",
+                                         "propertyNames",
+                                         "unevaluatedItems",
+                                         "unevaluatedProperties",
+                                         NULL};
     static const char *const of_list[] = {"allOf", "anyOf", "oneOf", "prefixItems", "items", NULL};
     if (*member->value == '{' && is_one_of(member->name, of_names))
         put_named_schemas(repair, member->value, depth);

@@ -14,15 +14,14 @@
 #include "thread.h"
 
 enum {
-    LETTERS_MAX = 64,   /* then a server asks too much */
+    LETTERS_MAX = 64, /* then a server asks too much */
     LETTER_MS = 10000
 };
 
 /* ---- lines for the operator ---- */
 
-__attribute__((format(printf, 3, 0))) static void write_log_locked(struct session *session,
-                                                                   uint32_t level,
-                                                                   const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+write_log_locked(struct session *session, uint32_t level, const char *format, va_list args)
 {
     char line[1400];
     struct owner *owner = session->owners;
@@ -142,8 +141,8 @@ void session_tell(struct session *session, const char *method, const char *membe
                   bool at_once)
 {
     struct buffer text = BUFFER_INIT;
-    rpc_write(&text, &(struct rpc_request){
-                         .method = method, .members = members, .is_modern = is_modern});
+    rpc_write(&text,
+              &(struct rpc_request){.method = method, .members = members, .is_modern = is_modern});
     send_letter(session, method, is_modern, &text, at_once);
 }
 
@@ -166,8 +165,7 @@ static char *copy_value(const char *json)
 static void take_answer(struct session *session, const struct rpc *rpc)
 {
     pthread_mutex_lock(&session->lock);
-    struct pending *pending =
-        rpc->has_number ? find_pending_locked(session, rpc->number) : NULL;
+    struct pending *pending = rpc->has_number ? find_pending_locked(session, rpc->number) : NULL;
     if (pending && !pending->is_done) {
         pending->error = copy_value(rpc->error);
         pending->result = rpc->error ? NULL : copy_value(rpc->result);
@@ -299,8 +297,8 @@ static void wait_locked(struct session *session, const struct ask *ask, struct p
         if (until_ms > last_ms)
             until_ms = last_ms;
         reply->is_late = pause_now_ms() >= until_ms;
-        bool is_cancelled = (ask->call && mortise_cancelled(ask->call)) ||
-                            (!ask->call && session->is_stopping);
+        bool is_cancelled =
+            (ask->call && mortise_cancelled(ask->call)) || (!ask->call && session->is_stopping);
         if (is_cancelled)
             reply->status = MORTISE_CANCELLED;
         if (reply->is_late || is_cancelled)
@@ -350,8 +348,7 @@ static void cancel_there(struct session *session, const struct ask *ask, bool is
 {
     char members[96];
     pthread_mutex_lock(&session->lock);
-    bool is_told = session->link && !session->is_dead &&
-                   !(session->link->face->waits && is_modern);
+    bool is_told = session->link && !session->is_dead && !(session->link->face->waits && is_modern);
     pthread_mutex_unlock(&session->lock);
     snprintf(members, sizeof(members), "\"requestId\":%" PRId64 ",\"reason\":\"%s\"", id,
              ask->call && mortise_cancelled(ask->call) ? "cancelled" : "timed out");

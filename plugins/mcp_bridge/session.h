@@ -48,16 +48,16 @@ void session_describe(struct session *session, struct buffer *out);
 /* What is called, and how. */
 struct request {
     const mortise_host *host; /* of the load whose tool it is */
-    const char *name;      /* as the server has it */
-    const char *arguments; /* a JSON object */
-    const char *schema;    /* its input schema */
-    const char *more;      /* members beside "name" and "arguments", with a comma before each; or NULL */
-    bool may_repeat;       /* once, when the server dies meanwhile */
+    const char *name;         /* as the server has it */
+    const char *arguments;    /* a JSON object */
+    const char *schema;       /* its input schema */
+    const char *more; /* members beside "name" and "arguments", with a comma before each; or NULL */
+    bool may_repeat;  /* once, when the server dies meanwhile */
 };
 
 /* What a call brought: `result` or `error`, the member of that name as JSON text; or neither. */
 struct answer {
-    mortise_status status;     /* MORTISE_OK: there is one of them */
+    mortise_status status; /* MORTISE_OK: there is one of them */
     char *result, *error;
     mortise_category category; /* of a status that is a failure, with its reason: */
     int64_t retry_ms;

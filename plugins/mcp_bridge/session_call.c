@@ -112,7 +112,8 @@ static void explain(struct session *session, const struct reply *reply, struct a
         fail(answer, MORTISE_NO_MEMORY, MORTISE_INTERNAL, "out of memory");
     else if (reply->is_late)
         fail(answer, MORTISE_FAILED, MORTISE_TIMEOUT,
-             "MCP server '%s' did not answer within %" PRId64 " ms (\"timeout\" in its configuration "
+             "MCP server '%s' did not answer within %" PRId64
+             " ms (\"timeout\" in its configuration "
              "sets that); it was told to stop",
              name, session->config->limits.timeout_ms);
     else if (reply->is_lost)
@@ -152,9 +153,8 @@ static bool call_once(struct session *session, mortise_call *call, const struct 
     session_ask(session, &ask, &reply);
     if (reply.status == MORTISE_NOT_FOUND) /* it did not even look at the call */
         session_lose(session, reply.problem);
-    bool may_repeat =
-        (reply.is_lost && (request->may_repeat || !reply.was_sent)) ||
-        reply.status == MORTISE_NOT_FOUND;
+    bool may_repeat = (reply.is_lost && (request->may_repeat || !reply.was_sent)) ||
+                      reply.status == MORTISE_NOT_FOUND;
     answer->status = reply.status;
     if (reply.status == MORTISE_OK) {
         answer->result = reply.result;

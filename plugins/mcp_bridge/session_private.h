@@ -1,6 +1,7 @@
 /*
  * session_private - a session as its own files see it: sessions.c (who has it), session.c (what is
- * asked and answered), session_call.c, era.c and tools_list.c (what the keeper asks first), keeper.c.
+ * asked and answered), session_call.c, era.c and tools_list.c (what the keeper asks first),
+ * keeper.c.
  *
  * `lock` guards all but what is said to be another's.  What is told to the host under it (lines for
  * the log, that tools have changed) comes back by no way.
@@ -25,11 +26,11 @@ struct owner {
 };
 
 enum session_state {
-    STATE_IDLE,     /* not started yet */
+    STATE_IDLE, /* not started yet */
     STATE_STARTING,
     STATE_READY,
-    STATE_DOWN,     /* started again at `retry_ms` */
-    STATE_GIVEN_UP  /* too often in a row; a call after `retry_ms` tries again */
+    STATE_DOWN,    /* started again at `retry_ms` */
+    STATE_GIVEN_UP /* too often in a row; a call after `retry_ms` tries again */
 };
 
 /* A request without an answer, of whoever waits for it. */
@@ -63,21 +64,21 @@ struct session {
     pthread_cond_t news; /* of anything below */
     pthread_t keeper, ear;
     bool has_keeper, has_ear;
-    int stop; /* readable: requests over HTTP that are no calls give up */
+    int stop;             /* readable: requests over HTTP that are no calls give up */
     struct owner *owners; /* the latest first */
 
     enum session_state state;
     bool is_wanted, is_stopping;
-    unsigned attempts;  /* to start it, that have ended */
-    unsigned failures;  /* in a row */
+    unsigned attempts;      /* to start it, that have ended */
+    unsigned failures;      /* in a row */
     unsigned interruptions; /* because a host had to be let go of */
     int64_t retry_ms, begin_ms, ready_ms;
-    char reason[1024];  /* of the last failure */
+    char reason[1024]; /* of the last failure */
 
     struct link *link; /* NULL: there is none */
     bool is_dead;      /* the link is */
     bool is_closing;
-    unsigned senders;  /* threads in its send() */
+    unsigned senders; /* threads in its send() */
     int64_t last_id;
     struct pending *pendings;
     struct letter *letters;
@@ -99,7 +100,7 @@ struct session {
 struct ask {
     const char *method;
     const char *members;
-    bool is_modern;        /* of what is no call: the era of the session may not be known yet */
+    bool is_modern; /* of what is no call: the era of the session may not be known yet */
     bool is_never_cancelled;
     int64_t timeout_ms, max_ms;
     /* of a call */
@@ -111,7 +112,7 @@ struct ask {
 struct reply {
     mortise_status status; /* as of link.send(), and MORTISE_NO_MEMORY */
     bool was_sent;
-    bool is_lost;          /* the link died */
+    bool is_lost; /* the link died */
     bool is_late;
     char *result, *error;
     char problem[1024];

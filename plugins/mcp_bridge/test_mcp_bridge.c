@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cache.h"
-#include "mcp_bridge.c"
 #include "expand.h"
+#include "mcp_bridge.c"
 #include "rpc.h"
 #include "schema_repair.h"
 
@@ -87,7 +87,8 @@ static void test_what_a_server_can_say(void)
         "\"b\":{\"url\":\"https://h/mcp\",\"headers\":{\"Authorization\":\"Bearer ${WORD}\"},"
         "\"timeout\":100,\"maxTimeout\":900},"
         "\"c\":{\"type\":\"streamableHttp\",\"url\":\"http://h\",\"headers\":[\"X-A:  1\"]},"
-        "\"d\":{\"command\":\"x\",\"disabled\":true},\"e\":{\"command\":\"x\",\"enabled\":false}}}");
+        "\"d\":{\"command\":\"x\",\"disabled\":true},\"e\":{\"command\":\"x\",\"enabled\":false}}"
+        "}");
     mortise_test_true(list.count == 3);
     const struct server_config *a = list.servers[0], *b = list.servers[1], *c = list.servers[2];
     mortise_test_same(a->command[1], "y");
@@ -162,8 +163,8 @@ static void test_what_is_refused(void)
         mortise_test_contains(lines.text, rows[i].reason);
         config_release(&list);
     }
-    static const char *const files[] = {"", "[", "[]", "7", "{}", "{\"mcpServers\":[]}",
-                                        "{\"mcpServers\":{}} x"};
+    static const char *const files[] = {
+        "", "[", "[]", "7", "{}", "{\"mcpServers\":[]}", "{\"mcpServers\":{}} x"};
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
         struct server_list list = read_servers(files[i]);
         mortise_test_true(list.count == 0);
@@ -238,15 +239,19 @@ static void test_messages_are_written(void)
     rpc_write(&text, &(struct rpc_request){.method = "notifications/initialized", .members = ""});
     mortise_test_same(text.text, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
     buffer_clear(&text);
-    rpc_write(&text, &(struct rpc_request){.id = 3, .method = "tools/call", .has_token = true,
+    rpc_write(&text, &(struct rpc_request){.id = 3,
+                                           .method = "tools/call",
+                                           .has_token = true,
                                            .members = "\"name\":\"x\",\"arguments\":{\n}"});
-    mortise_test_same(text.text, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
-                                 "{\"name\":\"x\",\"arguments\":{ },\"_meta\":{\"progressToken\":3}}}");
+    mortise_test_same(text.text,
+                      "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
+                      "{\"name\":\"x\",\"arguments\":{ },\"_meta\":{\"progressToken\":3}}}");
     buffer_clear(&text);
-    rpc_write(&text, &(struct rpc_request){.id = 4, .method = "tools/list", .members = "",
-                                           .is_modern = true});
-    mortise_test_contains(text.text, "\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
-                                     "\"2026-07-28\"");
+    rpc_write(&text, &(struct rpc_request){
+                         .id = 4, .method = "tools/list", .members = "", .is_modern = true});
+    mortise_test_contains(text.text,
+                          "\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
+                          "\"2026-07-28\"");
     buffer_release(&text);
 }
 
@@ -272,7 +277,8 @@ static void test_cache(void)
     char place[300];
     setenv("XDG_CACHE_HOME", folder, 1);
     mortise_test_true(cache_read(key) == NULL);
-    struct listing *listing = listing_new(strdup("[{\"name\":\"a\"},{}]"), 2, strdup("{\"name\":\"s\"}"));
+    struct listing *listing =
+        listing_new(strdup("[{\"name\":\"a\"},{}]"), 2, strdup("{\"name\":\"s\"}"));
     listing->is_modern = true;
     listing->expires_ms = 12345;
     snprintf(listing->version, sizeof(listing->version), "2026-07-28");
@@ -293,7 +299,10 @@ static void test_cache(void)
     put_file(place, good, 0620); /* somebody else may have written it */
     mortise_test_true(cache_read(key) == NULL);
     static const char *const bad[] = {
-        "", "[]", "{\"format\":1}", "{\"format\":1,\"era\":\"legacy\",\"version\":\"v\",\"tools\":{}}",
+        "",
+        "[]",
+        "{\"format\":1}",
+        "{\"format\":1,\"era\":\"legacy\",\"version\":\"v\",\"tools\":{}}",
         "{\"format\":1,\"era\":\"legacy\",\"version\":\"v\",\"tools\":[1]}",
         "{\"format\":1,\"era\":\"legacy\",\"version\":\"v\",\"tools\":[{}]",
         "{\"format\":2,\"era\":\"legacy\",\"version\":\"v\",\"tools\":[]}",
@@ -338,7 +347,8 @@ static void test_tools_are_read(void)
         {"{\"destructiveHint\":false,\"openWorldHint\":false}", 0},
         {"{\"readOnlyHint\":true,\"idempotentHint\":true}",
          MORTISE_READ_ONLY | MORTISE_CONCURRENCY_SAFE | MORTISE_IDEMPOTENT | MORTISE_OPEN_WORLD},
-        {"{\"readOnlyHint\":\"yes\",\"openWorldHint\":0}", MORTISE_DESTRUCTIVE | MORTISE_OPEN_WORLD},
+        {"{\"readOnlyHint\":\"yes\",\"openWorldHint\":0}",
+         MORTISE_DESTRUCTIVE | MORTISE_OPEN_WORLD},
     };
     struct tool_facts facts;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -348,17 +358,20 @@ static void test_tools_are_read(void)
         mortise_test_true(facts.flags == rows[i].flags);
         tool_facts_release(&facts);
     }
-    facts = facts_of("{\"name\":\"t\",\"description\":\"d\",\"annotations\":{\"title\":\"T\"},"
-                     "\"inputSchema\": { \"type\" : \"object\",\"$defs\":{\"x\":{\"$anchor\":\"y\"}}},"
-                     "\"outputSchema\":{\"type\":\"object\"}}",
-                     NULL);
+    facts =
+        facts_of("{\"name\":\"t\",\"description\":\"d\",\"annotations\":{\"title\":\"T\"},"
+                 "\"inputSchema\": { \"type\" : \"object\",\"$defs\":{\"x\":{\"$anchor\":\"y\"}}},"
+                 "\"outputSchema\":{\"type\":\"object\"}}",
+                 NULL);
     mortise_test_same(facts.title, "T");
     mortise_test_same(facts.description, "d");
-    mortise_test_same(facts.schema, "{ \"type\" : \"object\",\"$defs\":{\"x\":{\"$anchor\":\"y\"}}}");
+    mortise_test_same(facts.schema,
+                      "{ \"type\" : \"object\",\"$defs\":{\"x\":{\"$anchor\":\"y\"}}}");
     mortise_test_same(facts.output_schema, "{\"type\":\"object\"}");
     tool_facts_release(&facts);
     facts = facts_of("{\"name\":\"t\",\"inputSchema\":{\"properties\":{}},\"outputSchema\":"
-                     "{\"type\":\"array\"}}", NULL);
+                     "{\"type\":\"array\"}}",
+                     NULL);
     mortise_test_same(facts.schema, "{\"type\":\"object\",\"properties\":{}}");
     mortise_test_same(facts.output_schema, NULL);
     tool_facts_release(&facts);
@@ -367,7 +380,9 @@ static void test_tools_are_read(void)
     tool_facts_release(&facts);
 
     static const char *const bad[][2] = {
-        {"{}", "no name"}, {"{\"name\":7}", "no name"}, {"{\"name\":\"\"}", "no name"},
+        {"{}", "no name"},
+        {"{\"name\":7}", "no name"},
+        {"{\"name\":\"\"}", "no name"},
         {"{\"name\":\"t\",\"inputSchema\":[]}", "no object"},
         {"{\"name\":\"t\",\"execution\":{\"taskSupport\":\"required\"}}", "as a task only"},
     };
@@ -388,8 +403,10 @@ static void test_schemas_are_repaired(void)
         {"{\"items\":[{\"maximum\":9,\"exclusiveMaximum\":false}],\"anyOf\":[{\"title\":null}]}",
          "{\"items\":[{\"maximum\":9}],\"anyOf\":[{}]}"},
         /* a property may be called like a keyword, and a value may be null */
-        {"{\"properties\":{\"required\":{\"type\":\"null\",\"default\":null}}, \"x\": [null] }", NULL},
-        {"{\"properties\":{\"a\\u0062\":{\"required\":null}}}", "{\"properties\":{\"a\\u0062\":{}}}"},
+        {"{\"properties\":{\"required\":{\"type\":\"null\",\"default\":null}}, \"x\": [null] }",
+         NULL},
+        {"{\"properties\":{\"a\\u0062\":{\"required\":null}}}",
+         "{\"properties\":{\"a\\u0062\":{}}}"},
         {"{\"minimum\":1,\"exclusiveMinimum\":0}", NULL},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

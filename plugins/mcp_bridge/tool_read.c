@@ -41,8 +41,8 @@ static void put_type(struct buffer *schema)
     *schema = text;
 }
 
-/* To the byte as it came, unless it has to be repaired; and a missing "type" at the root is written:
- * every host wants it, and nothing else can be meant. */
+/* To the byte as it came, unless it has to be repaired; and a missing "type" at the root is
+ * written: every host wants it, and nothing else can be meant. */
 static bool read_schema(const char *json, char **out, char *problem, size_t size)
 {
     const char *schema = NULL, *type;

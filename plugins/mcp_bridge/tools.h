@@ -14,10 +14,9 @@ struct names {
         char name[NAME_SIZE];
         const struct server_config *server;
         char *tool;
-    } *items;
+    } * items;
     size_t count;
 };
-
 
 /* Adds those of a session that its configuration lets through.  One that cannot be used is left
  * out, with a line for the operator.  Of all that is given only the session, the configuration and

@@ -17,7 +17,7 @@ struct pages {
     struct buffer tools;   /* "[", and the tools */
     struct buffer cursors; /* that were asked for, as JSON, each in a line */
     size_t count;
-    int64_t ttl_ms;  /* -1: none was told */
+    int64_t ttl_ms; /* -1: none was told */
     char *problem;
     size_t size;
     bool is_over;
@@ -54,7 +54,8 @@ static void take_cursor(struct pages *pages, const char *result)
 {
     const char *cursor = NULL;
     struct buffer line = BUFFER_INIT;
-    pages->is_over = mortise_json_value(result, "nextCursor", &cursor) != MORTISE_OK || *cursor != '"';
+    pages->is_over =
+        mortise_json_value(result, "nextCursor", &cursor) != MORTISE_OK || *cursor != '"';
     if (pages->is_over)
         return;
     buffer_puts(&line, "\n");
@@ -121,7 +122,8 @@ static bool read_page(struct pages *pages)
                     &(struct ask){.method = "tools/list",
                                   .members = members.text ? members.text : "",
                                   .is_modern = pages->session->is_modern,
-                                  .timeout_ms = limits->connect_ms, .max_ms = limits->connect_ms},
+                                  .timeout_ms = limits->connect_ms,
+                                  .max_ms = limits->connect_ms},
                     &reply);
         is_good = take_page(pages, &reply);
         reply_release(&reply);

@@ -289,6 +289,9 @@ def main():
     if "noise" in words:
         sys.stderr.write("x" * 300000)
         sys.stderr.flush()
+    if os.path.exists(words.get("broken", "")):  # from now on it only dies
+        log("broken")
+        sys.exit(9)
     if "exit" in words:
         sys.stderr.write("cannot open the database\n")
         sys.exit(int(words["exit"]))

@@ -287,12 +287,16 @@ class Life(Case):
 
     def test_it_is_left_alone_after_five(self):  # C19
         self.limits(backoff_ms=1)
-        self.servers(s=self.server(f"log={self.log}"))
+        self.servers(s=self.server(f"log={self.log}", f"broken={self.root}/broken"))
         self.check(self.bridged("tools", "list"), 0)
-        self.servers(s={"command": sys.executable, "args": ["-c", "raise SystemExit(9)"]})
-        calls = [{"calls": [{"name": "mcp_servers", "arguments": {"check": True}}]}] * 2
-        done = self.check(self.bridged("-vv", "-m", self.script(*calls, {"text": "ok"}), "go"), 0)
+        self.file("broken", "")
+        calls = [{"calls": [{"name": "s__echo", "arguments": {"message": f"{at}"}}]}
+                 for at in range(9)]
+        done = self.bridged("-m", self.script(*calls, {"text": "ok"}), "go")
+        self.check(done, 0)
         self.assertIn("exit status 9", done.err)
+        self.assertIn("it failed 6 times in a row, and is left alone", done.err)
+        self.assertEqual(self.lines().count("broken"), 6)  # the first time, and five more
 
     def test_lists_that_change(self):  # C17
         self.servers(s=self.server("storm", f"log={self.log}"))
