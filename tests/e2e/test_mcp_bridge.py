@@ -343,7 +343,30 @@ class Life(Case):
         self.assertEqual(self.methods()[0], "server/discover")
 
 
+    def test_what_has_no_end_is_ended(self):  # C20, C21
+        self.limits(probe_ms=100, connect_ms=300, close_ms=100)
+        self.servers(out={"command": "yes"},
+                     err={"command": "sh", "args": ["-c", "exec yes >&2"]})
+        found, done = self.status()
+        self.assertEqual([server["tools"] for server in found.values()], [[], []], done)
+        self.assertIn("what is no message", done.err)
+
+
 class Tools(Case):
+    def test_a_name_that_another_plugin_has(self):  # C8
+        keeps = self.file("tools.json", json.dumps([{"name": "greet", "inputSchema": {}},
+                                                    {"name": "kept", "inputSchema": {}}]))
+        self.servers(me=self.server(f"tools={keeps}"))
+        greet = os.path.join(os.path.dirname(bridge()), "greet.so")
+        self.config(plugin_config={"mcp_bridge": QUICK, "greet": {"prefix": "me__"}})
+        for order in ((bridge(), greet), (greet, bridge())):
+            plugins = [word for path in order for word in ("--plugin", path)]
+            done = self.check(self.mortise("--no-plugins", *plugins, "tools", "list"), 0)
+            self.assertEqual([line.split()[0] for line in done.out.splitlines()],
+                             ["mcp_servers", "me__greet", "me__kept"])
+            self.assertIn("its tool 'me__greet' is left out", done.err)
+            self.assertIn("greet.so' brings one of that name", done.err)
+
     def test_pages(self):  # C7
         self.servers(one=self.server(), four=self.server("pages=4"),
                      circle=self.server("pages=4", "circle"))
