@@ -260,6 +260,9 @@ static void take_notification(struct session *session, const struct rpc *rpc)
         show_progress(session, rpc->params);
     } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
         session_note_change(session);
+    } else if (session->config->is_http &&
+               strcmp(rpc->method, "notifications/subscriptions/acknowledged") == 0) {
+        session_note_change(session); /* between the list and this nobody listened */
     }
 }
 

@@ -8,6 +8,7 @@ import sys
 import time
 
 import e2e
+import mcp_http
 
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mcp_servers.py")
 QUICK = {"probe_ms": 20000, "close_ms": 300, "backoff_ms": 20, "debounce_ms": 50,
@@ -476,6 +477,31 @@ class Loop(Case):
         done = self.check(self.bridged("tools", "list"), 0)
         self.assertEqual([line.split()[0] for line in done.out.splitlines()],
                          ["mcp_servers", "me__greet", "me__mcp_servers"])
+
+    def test_over_http_its_list_does_not_grow_without_an_end(self):  # C17
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        greet = os.path.join(os.path.dirname(bridge()), "greet.so")
+        self.servers(me={"url": f"http://127.0.0.1:{port}/mcp"})
+        said = os.path.join(self.root, "said")
+        with open(said, "wb") as err:
+            server = self.start("-v", "--no-plugins", "--plugin", bridge(), "--plugin", greet, "mcp",
+                                "serve", "--watch", "--http", f"127.0.0.1:{port}", stderr=err)
+        until = time.monotonic() + e2e.SECONDS
+        while "'me__me__greet' is left out" not in "".join(self.lines(said)):
+            self.assertLess(time.monotonic(), until, self.lines(said))
+            time.sleep(0.05)
+        tools = []
+        while len(tools) < 6 and time.monotonic() < until:  # until that load is in use
+            with mcp_http.Connection(port) as connection:
+                message = mcp_http.request("tools/list")
+                connection.send(mcp_http.raw(message, mcp_http.headers_of(message)))
+                tools = connection.reply().json["result"]["tools"]
+        self.assertEqual([tool["name"] for tool in tools],
+                         [front + name for front in ("", "me__", "me__me__")
+                          for name in ("greet", "mcp_servers")])
+        server.send_signal(signal.SIGTERM)
+        self.finish(server)
 
     def test_many_calls(self):  # C29
         greet = os.path.join(os.path.dirname(bridge()), "greet.so")
