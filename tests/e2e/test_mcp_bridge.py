@@ -371,6 +371,14 @@ class Tools(Case):
                              ["mcp_servers", "me__greet", "me__kept"])
             self.assertIn("its tool 'me__greet' is left out", done.err)
             self.assertIn("greet.so' brings one of that name", done.err)
+        record = os.path.join(self.root, "record")
+        with e2e.Server(e2e.openai_reply("ok")) as server:
+            done = self.mortise("--no-plugins", *plugins, "-m", "openai/test-model", "--base-url",
+                                server.url + "/v1", "--record", record, "go",
+                                env={"OPENAI_API_KEY": "k"})
+            self.check(done, 0)
+        done = self.check(self.mortise("replay", record), 0)
+        self.assertIn("ok", done.out)
 
     def test_pages(self):  # C7
         self.servers(one=self.server(), four=self.server("pages=4"),
