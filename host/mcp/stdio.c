@@ -18,11 +18,11 @@
  * calls take their time.  After a while without a call nobody ticks any more. */
 enum { TICK_US = 1000, SHORT_TICK_US = 200, TICKS_KEPT = 100 };
 enum { THREADS_MAX = 256, STANDING_BY_MAX = 4 };
+enum { HURRY_MS = 200 }; /* for a client to read something, when all is to end */
 
 struct mcp_stdio {
-    struct mcp_server *server;
+    struct mcp_stdio_setting setting;
     struct mcp_connection *connection;
-    int in, out;
     int end_fd;  /* readable: no more is read */
     int stop_fd; /* readable: stop reading */
 
@@ -51,10 +51,13 @@ static void raise_fd(int fd)
 
 /* ---- writing ---- */
 
+/* False: it cannot be written, or nobody reads and there is no time left. */
 static bool wait_to_write(const struct mcp_stdio *stdio)
 {
-    struct pollfd fd = {stdio->out, POLLOUT, 0};
-    return poll(&fd, 1, -1) >= 0 || errno == EINTR;
+    struct pollfd fds[2] = {{stdio->setting.out, POLLOUT, 0}, {stdio->setting.hurry_fd, POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0)
+        return errno == EINTR;
+    return fds[0].revents || poll(fds, 1, HURRY_MS) != 0;
 }
 
 /* What is left of the two pieces after `count` bytes of them. */
@@ -73,7 +76,7 @@ static bool write_line(const struct mcp_stdio *stdio, struct slice message)
     char feed = '\n';
     struct iovec pieces[2] = {{(void *)(uintptr_t)message.data, message.length}, {&feed, 1}};
     while (pieces[1].iov_len) {
-        ssize_t count = writev(stdio->out, pieces, 2);
+        ssize_t count = writev(stdio->setting.out, pieces, 2);
         if (count >= 0)
             advance(pieces, (size_t)count);
         else if (errno == EAGAIN ? !wait_to_write(stdio) : errno != EINTR)
@@ -115,12 +118,12 @@ enum input { INPUT_MORE, INPUT_END, INPUT_STOP };
 static enum input read_more(struct mcp_stdio *stdio)
 {
     for (;;) {
-        struct pollfd fds[2] = {{stdio->in, POLLIN, 0}, {stdio->stop_fd, POLLIN, 0}};
+        struct pollfd fds[2] = {{stdio->setting.in, POLLIN, 0}, {stdio->stop_fd, POLLIN, 0}};
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return INPUT_END;
         if (fds[1].revents)
             return INPUT_STOP;
-        ssize_t count = line_read(&stdio->lines, stdio->in);
+        ssize_t count = line_read(&stdio->lines, stdio->setting.in);
         if (count >= 0)
             return count ? INPUT_MORE : INPUT_END;
         if (errno != EAGAIN && errno != EINTR) {
@@ -148,7 +151,7 @@ static struct mcp_exchange *next_exchange(struct mcp_stdio *stdio, bool *more)
         refuse_long_line(stdio);
     if (kind != LINE_WHOLE)
         return NULL;
-    return mcp_take(stdio->server, stdio->connection, line.data, line.length, &sink);
+    return mcp_take(stdio->setting.server, stdio->connection, line.data, line.length, &sink);
 }
 
 /* ---- threads ---- */
@@ -310,7 +313,7 @@ static bool begin(struct mcp_stdio *stdio)
     const struct mcp_sink sink = {send_line, stdio};
     stdio->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     stdio->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    stdio->connection = mcp_connection_new(stdio->server, &sink);
+    stdio->connection = mcp_connection_new(stdio->setting.server, &sink);
     if (stdio->end_fd < 0 || stdio->stop_fd < 0 || !stdio->connection)
         return false;
     pthread_mutex_lock(&stdio->lock);
@@ -319,18 +322,15 @@ static bool begin(struct mcp_stdio *stdio)
     return made;
 }
 
-struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, size_t line_max,
-                                struct error *error)
+struct mcp_stdio *mcp_stdio_new(const struct mcp_stdio_setting *setting, struct error *error)
 {
     struct mcp_stdio *stdio = calloc(1, sizeof(*stdio));
     if (!stdio) {
         error_memory(error);
         return NULL;
     }
-    stdio->server = server;
-    stdio->in = in;
-    stdio->out = out;
-    stdio->lines = (struct line_reader)LINE_READER(line_max);
+    stdio->setting = *setting;
+    stdio->lines = (struct line_reader)LINE_READER(setting->line_max);
     pthread_mutex_init(&stdio->writing, NULL);
     pthread_mutex_init(&stdio->lock, NULL);
     pthread_cond_init(&stdio->changed, NULL);
