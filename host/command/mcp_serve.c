@@ -114,6 +114,22 @@ static bool load_plugins(struct serve *serve, struct error *error)
     return true;
 }
 
+static bool start(struct serve *serve, struct error *error)
+{
+    struct app *app = serve->app;
+    if (settings_text(&app->settings, SETTING_HTTP))
+        return mcp_listen_start(&serve->listen, app, serve->server, error);
+    const struct mcp_stdio_setting setting = {
+        .server = serve->server,
+        .in = serve->in,
+        .out = serve->out,
+        .hurry_fd = cancel_fd(serve->cancel),
+        .line_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0),
+    };
+    serve->stdio = mcp_stdio_new(&setting, error);
+    return serve->stdio;
+}
+
 static bool begin(struct serve *serve, struct error *error)
 {
     struct app *app = serve->app;
@@ -137,19 +153,7 @@ static bool begin(struct serve *serve, struct error *error)
         .page_size = PAGE_SIZE,
     };
     serve->server = mcp_server_new(&setting, error);
-    if (!serve->server)
-        return false;
-    if (settings_text(&app->settings, SETTING_HTTP))
-        return mcp_listen_start(&serve->listen, app, serve->server, error);
-    const struct mcp_stdio_setting streams = {
-        .server = serve->server,
-        .in = serve->in,
-        .out = serve->out,
-        .hurry_fd = cancel_fd(serve->cancel),
-        .line_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0),
-    };
-    serve->stdio = mcp_stdio_new(&streams, error);
-    return serve->stdio;
+    return serve->server && start(serve, error);
 }
 
 /* ---- keeping house ---- */

@@ -59,7 +59,8 @@ static void check(struct http_connection *connection, int added, size_t length)
 
 static void put(struct http_connection *connection, const char *data, size_t length)
 {
-    check(connection, connection->http->api->evbuffer_add(output(connection), data, length), length);
+    check(connection, connection->http->api->evbuffer_add(output(connection), data, length),
+          length);
 }
 
 static void forget(const void *data, size_t length, void *owned)

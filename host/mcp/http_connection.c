@@ -7,7 +7,8 @@
 
 /* What waits behind a request that is served; more stays in the socket. */
 #define INPUT_MAX  65536
-/* Messages in memory, of all connections together: how many of the longest, and at least so much. */
+/* Messages in memory, of all connections together: how many of the longest, and at least so much.
+ */
 #define HELD_MAX   16
 #define HELD_MIN   ((size_t)64 << 20)
 /* A slow client's body may take the longer the more of it has come: bytes in a millisecond. */

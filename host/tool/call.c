@@ -139,8 +139,7 @@ void call_take_result(struct call *call, struct tool_result *result)
  * And whoever watches is there until the call ends. */
 static void wait_for_others_locked(struct call *call)
 {
-    while (call->showing ||
-           (call->calling_back && !pthread_equal(call->caller, pthread_self())))
+    while (call->showing || (call->calling_back && !pthread_equal(call->caller, pthread_self())))
         pthread_cond_wait(&call->changed, &call->lock);
 }
 
