@@ -212,12 +212,11 @@ class Cancelling(e2e.Case):
             with server.connect() as connection:
                 self.begin(connection, mark, modern=True)
                 begun = time.monotonic()
-                if how == "reset":
-                    connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
-                                                 b"\1\0\0\0\0\0\0\0")
-                elif how == "half":
+                if how == "half":
                     connection.socket.shutdown(socket.SHUT_WR)
-                if how != "half":
+                elif how == "reset":
+                    connection.reset()
+                else:
                     connection.socket.close()
                 self.wait_for(mark + ".told")
                 self.assertLess(time.monotonic() - begun, 1)
@@ -480,6 +479,24 @@ class Limits(e2e.Case):
         while small.post(LIST).status != 200:
             self.assertLess(time.monotonic(), until)
             time.sleep(0.01)
+
+    def test_calls_that_are_left(self):  # S46
+        """Those that go on without their legacy clients do not become ever more."""
+        busy = mcp_http.Server(self)
+        ask = raw(request("tools/call", {"name": "wait_for_cancel", "arguments": {
+            "mark": os.path.join(self.root, "mark")}}, modern=False))
+        for _ in range(30):
+            flood = self.flood(busy, 64)
+            for connection in flood:
+                connection.send(ask)
+            busy.post(LIST)  # what came before is read by now
+            answered = select.select([connection.socket for connection in flood], [], [], 0)[0]
+            if answered:
+                break
+            for connection in flood:
+                connection.reset()
+        [refused, *_] = [connection for connection in flood if connection.socket in answered]
+        self.assertIn("too many calls", refused.reply().text)
 
     def test_descriptors(self):  # S46
         def few():
