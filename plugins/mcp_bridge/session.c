@@ -273,9 +273,15 @@ static void on_closed(void *self, const char *reason)
     session_lose(self, reason);
 }
 
+/* What every start of the server says again is told once. */
 static void on_note(void *self, uint32_t level, const char *text)
 {
-    session_log(self, level, "%s", text);
+    struct session *session = self;
+    pthread_mutex_lock(&session->lock);
+    bool is_known = strncmp(session->noted, text, sizeof(session->noted) - 1) == 0;
+    snprintf(session->noted, sizeof(session->noted), "%s", text);
+    session_log_locked(session, is_known ? MORTISE_LOG_DEBUG : level, "%s", text);
+    pthread_mutex_unlock(&session->lock);
 }
 
 struct link_listener session_listener(struct session *session)

@@ -74,6 +74,7 @@ struct session {
     unsigned interruptions; /* because a host had to be let go of */
     int64_t retry_ms, begin_ms, ready_ms;
     char reason[1024]; /* of the last failure */
+    char noted[400];   /* the last line of a link for the operator */
 
     struct link *link; /* NULL: there is none */
     bool is_dead;      /* the link is */

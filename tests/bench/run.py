@@ -11,7 +11,8 @@ machine, and its lines then say so; the exit code is 1 when one stays over.  BUI
 build/release when it is not given; figures of a debug build say nothing.
 
 No time is read in this program: launch.c looks at the clock before it starts a program and
-after it ended, bench_server.c when it has read a request and when it has written a response.
+after it ended, bench_server.c when it has read a request and when it has written a response,
+mcp_ask.c around each call.
 Where valgrind is installed, it counts the instructions of the same work: those figures are the
 same on a busy machine.
 """
@@ -373,9 +374,23 @@ def run_clients(bench, plan):
     return json.loads(done.stdout)
 
 
+def mcp_echoes(bench, servers, calls, size):
+    """Medians of each server, in microseconds, one a round."""
+    def asks(command):
+        def run():
+            done = subprocess.run([bench.program("mcp_ask"), str(calls), str(size), *command],
+                                  env=bench.environment, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Failure(done.stderr.strip())
+            return json.loads(done.stdout)["median_ns"] / 1e3
+        return run
+    return in_turns(max(bench.times(9), 5), *(asks(command) for command in servers.values()))
+
+
 def measure_mcp(bench, table):
-    """An echo over standard input and output, asked by an official client, beside the least server
-    in C and an official one; what it takes before, and what starting with plugins does."""
+    """An echo over standard input and output, beside the least server in C and an official one:
+    asked by a client that costs nothing, so that the servers are compared, and by an official one,
+    which takes more time than most servers do; memory and start."""
     if not bench.modules():
         print("the packages of npm are not installed: no server is measured beside theirs")
         return
@@ -385,12 +400,15 @@ def measure_mcp(bench, table):
                                                    "mcp-server-everything"), "stdio"]}
     for size, words, calls, to_minimal, to_everything in ((5, "5 bytes", 1000, 1.5, 1 / 3),
                                                           (65536, "64 KiB", 100, None, 1)):
-        figures = run_clients(bench, {"servers": servers, "rounds": max(bench.times(9), 5),
-                                      "calls": bench.times(calls), "bytes": size})
-        ours, minimal, everything = (figures[name]["median_us"] for name in servers)
+        ours, minimal, everything = mcp_echoes(bench, servers, bench.times(calls), size)
         table.add(f"mcp: echo of {words}, beside the least server", "us", ours, minimal, to_minimal)
         table.add(f"mcp: echo of {words}, beside server-everything", "us", ours, everything,
                   to_everything)
+        figures = run_clients(bench, {"servers": servers, "rounds": max(bench.times(9), 5),
+                                      "calls": bench.times(calls), "bytes": size})
+        ours, minimal, everything = (figures[name]["median_us"] for name in servers)
+        table.add("mcp: the same with SDK v1, beside the least", "us", ours, minimal, to_minimal)
+        table.add("mcp: the same with SDK v1, server-everything", "us", ours, everything, 1)
         if size == 5:
             memory = figures["mortise"]["memory_mb"]
             table.add_alone("mcp: memory before the first call", "MB", memory, memory, 6)

@@ -143,6 +143,10 @@ class Process(Case):
         done = self.check(self.call("s__echo", {"message": "x\u2028\U0001f600"}), 0)
         self.assertEqual(done.out, "x\u2028\U0001f600\n")
         self.assertEqual(done.err.count("which is passed over: 'Server \u00fc running"), 1, done)
+        # One that says so whenever it is started: it dies when it is asked what it is.
+        self.servers(s={"command": "sh", "args": ["-c", "echo Welcome; read -r line"]})
+        _, done = self.status()
+        self.assertEqual(done.err.count("which is passed over: 'Welcome'"), 1, done)
 
     def test_the_end_is_the_end_of_all(self):  # C20
         for words in (("deaf", "child"), ("child",)):
