@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import threading
@@ -177,6 +178,14 @@ def plugins(case, *names):
 class Case(e2e.Case):
     def client(self, *options, **how):
         return Client(self, *plugins(self, "e2e_mcp"), *options, **how)
+
+    def isolated_client(self):
+        """Its plugin lies where no other test has it, so that check_ended() knows its processes."""
+        self.plugin = shutil.copy(plugins(self, "e2e_mcp")[1], self.root)
+        return Client(self, "-e", self.plugin, "--isolate")
+
+    def check_ended(self):
+        self.check_none_runs(self.plugin.encode())
 
     def check_code(self, answer, code, id=None):
         """An error with this code; without the id that could not be told."""

@@ -218,12 +218,12 @@ class Odd(mcp.Case):
         self.assertNotEqual(client.process.wait(e2e.SECONDS), 0)
 
     def test_crash_in_its_own_process_is_an_error(self):  # S14
-        client = self.client("--isolate")
+        client = self.isolated_client()
         for how in ("exit", "crash"):
             self.check_error(client.call("breaks", how=how), "e2e_mcp")
         self.check_alive(client)
         client.end()
-        self.check_none_runs(b"e2e_mcp.so")
+        self.check_ended()
 
     def test_long_line(self):
         """S15: a line above the limit is refused, its rest passed over, and memory stays bounded."""
