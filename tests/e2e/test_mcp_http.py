@@ -211,6 +211,7 @@ class Cancelling(e2e.Case):
             mark = os.path.join(self.root, how)
             with server.connect() as connection:
                 self.begin(connection, mark, modern=True)
+                begun = time.monotonic()
                 if how == "reset":
                     connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                                  b"\1\0\0\0\0\0\0\0")
@@ -219,6 +220,7 @@ class Cancelling(e2e.Case):
                 if how != "half":
                     connection.socket.close()
                 self.wait_for(mark + ".told")
+                self.assertLess(time.monotonic() - begun, 1)
 
     def test_legacy_disconnect_does_not(self):  # S45
         mark = os.path.join(self.root, "mark")
