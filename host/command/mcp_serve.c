@@ -24,7 +24,6 @@
 #include "command/plugin_reload.h"
 #include "command/signals.h"
 #include "mcp/stdio.h"
-#include "plugin/watch.h"
 
 /* How long calls may go on: after the end of the input, once they were cancelled, and at last. */
 enum { END_GRACE_MS = 1000, STOP_GRACE_MS = 400, LAST_GRACE_MS = 100 };
@@ -102,15 +101,12 @@ static bool watches(const struct app *app)
 static bool load_plugins(struct serve *serve, struct error *error)
 {
     struct app *app = serve->app;
-    struct error problem;
-    serve->plugins = app_plugins(app, error);
+    serve->plugins = app_plugins(app, watches(app) ? &serve->watch : NULL, error);
     if (!serve->plugins)
         return false;
     struct registry *registry = plugin_set_registry(serve->plugins);
     app_check_globs(app, registry);
     registry_unref(registry);
-    if (watches(app) && !(serve->watch = plugin_watch_new(serve->plugins, &problem)))
-        log_warning("%s", problem.message);
     return true;
 }
 

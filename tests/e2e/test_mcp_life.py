@@ -112,11 +112,10 @@ class Cancel(mcp.Case):
     def test_timeout(self):
         """A call that takes too long is an error; a tool that does not stop is not waited for."""
         client = self.client("--timeout", "0.2")
-        start = time.monotonic()
         deaf = client.ask_tool("slow", ms=60000, deaf=True)
         result = client.call("slow", ms=60000)
         self.check_error(result, "cancelled")
-        self.assertLess(time.monotonic() - start, 1.5)
+        self.assertEqual(client.others, [])
         self.check_error(client.answer(deaf)["result"], "timed out")
         self.assertEqual(client.text("echo", message="x"), "x")
         client.end()
@@ -232,7 +231,7 @@ class Life(mcp.Case):
         self.assertEqual(os.listdir(self.home), [])
         self.assertEqual(os.listdir(self.work), [])
         if e2e.options.fail_malloc and not e2e.ISOLATED:
-            self.assertLess(sorted(took)[2], 0.2)
+            self.assertLess(min(took), 0.2)
             self.assertLess(memory, 6000)
 
 
@@ -315,6 +314,25 @@ class Reload(mcp.Case):
         client.process.stdin.close()
         self.assertEqual({client.message()["id"] for _ in range(64)}, {*range(65)} - {3})
         client.wait()
+
+    def test_changed_while_others_are_loaded(self):  # S35
+        """What is loaded first may be another file before the last is."""
+        bridge = os.path.join(os.path.dirname(e2e.options.mortise), "..", "lib", "mortise",
+                              "plugins", "mcp_bridge.so")
+        begun, go = os.path.join(self.root, "begun"), os.path.join(self.root, "go")
+        script = f"touch '{begun}'; while [ ! -e '{go}' ]; do sleep 0.02; done"
+        self.file("home/.config/mortise/mcp.json", json.dumps(
+            {"mcpServers": {"slow": {"command": ["sh", "-c", script]}}}))
+        self.put(1)
+        client = Client(self, "-e", os.path.join(self.plugins, "version.so"), "-e", bridge)
+        self.wait_for(begun)
+        self.put(2)
+        self.file("go", "")
+        until = time.monotonic() + e2e.SECONDS
+        while client.text("version") != "version 2" and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(client.text("version"), "version 2")
+        client.end()
 
     def test_not_watched(self):  # S35
         client = Client(self, "-P", self.plugins, env={"MORTISE_WATCH": "false"})
