@@ -288,7 +288,8 @@ void mcp_entry_target(const json_t *entry, struct text *out)
 static void put_name(const char *name, size_t length, bool as_json, struct text *out)
 {
     if (as_json) {
-        text_puts(out, out->data[out->length - 1] == '[' ? "" : ",");
+        if (out->length && out->data[out->length - 1] != '[') /* it may have failed */
+            text_putc(out, ',');
         text_json_string(out, name, length);
     } else {
         text_puts(out, out->length ? ", " : "");

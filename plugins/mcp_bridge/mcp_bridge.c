@@ -88,6 +88,39 @@ static void bridge_close(void *state)
     free(bridge);
 }
 
+static bool is_among(const char *name, char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* "servers": those that are used; without it all are.  False: it was refused. */
+static bool choose_servers(struct bridge *bridge)
+{
+    char **names;
+    struct server_list *list = &bridge->servers;
+    size_t kept = 0;
+    mortise_status status = mortise_config_strings(bridge->host, "servers", &names);
+    if (status == MORTISE_NOT_FOUND)
+        return true;
+    if (status != MORTISE_OK) {
+        mortise_refuse(bridge->host, status == MORTISE_NO_MEMORY
+                                         ? "out of memory"
+                                         : "\"servers\" must be a list of names");
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_among(list->servers[i]->name, names))
+            list->servers[kept++] = list->servers[i];
+        else
+            config_unref(list->servers[i]);
+    }
+    list->count = kept;
+    free(names);
+    return true;
+}
+
 static void report_line(void *self, uint32_t level, const char *text)
 {
     const struct bridge *bridge = self;
@@ -145,7 +178,12 @@ static void *bridge_open(const mortise_host *host)
         bridge_close(bridge);
         return NULL;
     }
-    if (!config_read_all(&bridge->servers, &bridge->limits, &report) || !take_sessions(bridge)) {
+    bool is_read = config_read_all(&bridge->servers, &bridge->limits, &report);
+    if (is_read && !choose_servers(bridge)) {
+        bridge_close(bridge);
+        return NULL;
+    }
+    if (!is_read || !take_sessions(bridge)) {
         bridge_close(bridge);
         return mortise_refuse(host, "out of memory");
     }

@@ -462,6 +462,7 @@ static void test_settings(void)
     mortise_test_refused("{\"timeout_ms\":0}", "\"timeout_ms\" must be a whole number");
     mortise_test_refused("{\"close_ms\":5000}", "from 1 to 2000"); /* C20 */
     mortise_test_refused("{\"lazy\":\"no\"}", "must be true or false");
+    mortise_test_refused("{\"servers\":\"one\"}", "must be a list of names");
 }
 
 /* C1, C3 */

@@ -1,6 +1,8 @@
 """MCP servers over HTTP, through the bridge that comes with mortise, in the real binary."""
 import base64
+import contextlib
 import json
+import os
 import signal
 import threading
 import time
@@ -33,6 +35,11 @@ class Case(e2e.Case):
     def names(self):
         done = self.check(self.mortise("--json", "tools", "list"), 0)
         return [tool["name"] for tool in done.events if tool["plugin"] == "mcp_bridge"], done
+
+    def wait_until(self, holds):
+        until = time.monotonic() + e2e.SECONDS
+        while not holds() and time.monotonic() < until:
+            time.sleep(0.01)
 
 
 class Modern(Case):
@@ -183,11 +190,6 @@ class Modern(Case):
             self.configure(srv=server.url)
             self.assertIn("a message of more than", self.check(self.call("srv__flood"), 1).err)
 
-    def wait_until(self, holds):
-        until = time.monotonic() + e2e.SECONDS
-        while not holds() and time.monotonic() < until:
-            time.sleep(0.01)
-
 
 class Legacy(Case):
     def test_session(self):
@@ -315,16 +317,27 @@ class Legacy(Case):
 
 
 class Changes(Case):
+    def wait_for_list(self, text):
+        """Until the bridge has read a list of tools with this in it, and the host has heard of it."""
+        folder = os.path.join(self.home, ".cache", "mortise", "mcp")
+
+        def is_known():
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError), \
+                     open(os.path.join(folder, name), encoding="utf-8") as kept:
+                    if text in kept.read():
+                        return True
+            return False
+
+        self.wait_until(is_known)
+        time.sleep(0.2)  # it says so right after it has kept it
+
     def learn(self, **how):
         """A run whose first call makes the server have a tool more, which the second one calls."""
 
         def grow(arguments, exchange):
-            lists = len(server.of("tools/list"))
             server.add(tool("late"), lambda *_: text("here I am"))
-            until = time.monotonic() + e2e.SECONDS
-            while len(server.of("tools/list")) == lists and time.monotonic() < until:
-                time.sleep(0.01)
-            time.sleep(0.4)  # the host has to hear of it
+            self.wait_for_list("late")
             return text("grown")
 
         with mcp_http_servers.Server((tool("grow"), grow), tells=True, **how) as server:
@@ -355,10 +368,7 @@ class Changes(Case):
             return True
 
         def wait(arguments, exchange):
-            until = time.monotonic() + e2e.SECONDS
-            while len(server.of("tools/list")) < 2 and time.monotonic() < until:
-                time.sleep(0.01)
-            time.sleep(0.4)  # the host has to hear of it
+            self.wait_for_list("x-mcp-header")
             return text("waited")
 
         find = {"calls": [{"name": "srv__find", "arguments": {"region": "eu"}}]}

@@ -155,8 +155,8 @@ def everything(world):
     direct, through = both(world, "everything", server, EVERYTHING)
     compare_all(EVERYTHING, direct, through)
     # All four on the wire, though this client drops what comes in one piece with the answer.
-    heard = [message["params"]["progress"]
-             for who, message in transcripts.messages("everything-wire.*.jsonl", world.folder)
+    [path] = world.folder.glob("everything-wire.*.jsonl")
+    heard = [message["params"]["progress"] for who, message in transcripts.messages(path)
              if who == "server" and message.get("method") == "notifications/progress"]
     assert heard == [1, 2, 3, 4], heard
     cancelled = through["outcomes"][-2]
