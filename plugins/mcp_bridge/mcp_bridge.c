@@ -9,6 +9,7 @@
 
 #include "buffer.h"
 #include "config.h"
+#include "pause.h"
 #include "session.h"
 #include "tools.h"
 
@@ -151,6 +152,7 @@ static bool take_sessions(struct bridge *bridge)
  * tools may be others by now are started. */
 static void start(struct bridge *bridge)
 {
+    int64_t began_ms = pause_now_ms();
     for (size_t i = 0; i < bridge->session_count; i++) {
         struct listing *listing = session_peek(bridge->sessions[i]);
         if (!listing || !bridge->is_lazy || is_expired(listing))
@@ -160,7 +162,7 @@ static void start(struct bridge *bridge)
     for (size_t i = 0; i < bridge->session_count; i++) {
         struct listing *listing = session_peek(bridge->sessions[i]);
         if (!listing)
-            session_wait(bridge->sessions[i]);
+            session_wait(bridge->sessions[i], began_ms, NULL);
         listing_unref(listing);
     }
 }
@@ -202,16 +204,33 @@ static void describe(const struct bridge *bridge, size_t index, struct buffer *o
     buffer_puts(out, "]}");
 }
 
-static mortise_status tell_servers(mortise_call *call, const char *json, void *data)
+static void wake(void *data)
 {
     const struct bridge *bridge = data;
+    for (size_t i = 0; i < bridge->session_count; i++)
+        session_wake(bridge->sessions[i]);
+}
+
+static void start_all(struct bridge *bridge, mortise_call *call)
+{
+    int64_t began_ms = pause_now_ms();
+    mortise_on_cancel(call, wake, bridge);
+    for (size_t i = 0; i < bridge->session_count; i++)
+        session_start(bridge->sessions[i]);
+    for (size_t i = 0; i < bridge->session_count; i++)
+        session_wait(bridge->sessions[i], began_ms, call);
+}
+
+static mortise_status tell_servers(mortise_call *call, const char *json, void *data)
+{
+    struct bridge *bridge = data;
     struct buffer text = BUFFER_INIT;
     bool is_check = false;
     mortise_json_boolean(json, "check", &is_check);
-    for (size_t i = 0; is_check && i < bridge->session_count; i++)
-        session_start(bridge->sessions[i]);
-    for (size_t i = 0; is_check && i < bridge->session_count; i++)
-        session_wait(bridge->sessions[i]);
+    if (is_check)
+        start_all(bridge, call);
+    if (mortise_cancelled(call))
+        return MORTISE_CANCELLED;
     buffer_puts(&text, "{\"servers\":[");
     for (size_t i = 0; i < bridge->session_count; i++)
         describe(bridge, i, &text);

@@ -221,6 +221,75 @@ class Legacy(Case):
             begun = order.index("initialize")
             self.assertEqual(order[begun + 1], "notifications/initialized")
 
+    def test_two_calls_begin_one_session(self):
+        """C24: calls that find the session gone at the same time begin a single other one."""
+        both = threading.Barrier(2, timeout=e2e.SECONDS)
+
+        def gate(exchange, asked):
+            if asked.rpc != "tools/call" or asked.headers["Mcp-Session-Id"] == "s-2":
+                return False
+            if both.wait() == 0:
+                server.session = "s-2"
+            both.wait()
+            exchange.reply(404)
+            return True
+
+        reads = tool("echo", {"text": {}}, annotations={"readOnlyHint": True})
+        calls = [{"name": "srv__echo", "arguments": {"text": word}} for word in ("one", "two")]
+        with mcp_http_servers.Server((reads, echo), modern=False, session="s-1",
+                                     gate=gate) as server:
+            self.configure(srv=server.url)
+            model = self.script({"calls": calls}, {"text": "ok", "expect": ["one", "two"]})
+            self.check(self.mortise("-m", model, "run", "go"), 0)
+            self.assertEqual(len(server.of("initialize")), 2)
+            self.assertEqual(len(server.of("tools/call")), 4)
+
+    def test_no_stream_is_not_the_end(self):
+        """C24: a server that has no stream of its own says so with 404 as well."""
+
+        def gate(exchange, asked):
+            if asked.method != "GET":
+                return False
+            exchange.reply(404)
+            return True
+
+        def wait(arguments, exchange):
+            until = time.monotonic() + e2e.SECONDS
+            while not server.of("GET") and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.2)  # the answer has to arrive
+            return text("waited")
+
+        with mcp_http_servers.Server((tool("wait"), wait), ECHO, modern=False, session="s-1",
+                                     tells=True, gate=gate) as server:
+            self.configure(srv=server.url)
+            model = self.script({"calls": [{"name": "srv__wait"}]},
+                                {"calls": [{"name": "srv__echo", "arguments": {"text": "hi"}}]},
+                                {"text": "ok", "expect": ["hi"]})
+            self.check(self.mortise("-m", model, "run", "go"), 0)
+            self.assertEqual(len(server.of("initialize")), 1)
+            self.assertEqual([asked.headers["Mcp-Session-Id"]
+                              for asked in server.of("tools/call")], ["s-1", "s-1"])
+
+    def test_a_call_that_was_begun_is_not_repeated(self):
+        """C24: where a stream cannot be picked up, the call may have been made."""
+
+        def gate(exchange, asked):
+            if asked.method != "GET":
+                return False
+            exchange.reply(404)
+            return True
+
+        def torn(arguments, exchange):
+            exchange.raw(b"id: e1\nretry: 10\ndata: \n\n")
+            exchange.end_stream()
+
+        with mcp_http_servers.Server((tool("torn"), torn), modern=False, session="s-1",
+                                     gate=gate) as server:
+            self.configure(srv=server.url)
+            self.check(self.call("srv__torn"), 1)
+            self.assertEqual(len(server.of("tools/call")), 1)
+
     def test_resumption(self):
         """C24: a stream that breaks off is picked up behind its last event, when the server says."""
         broke = []
