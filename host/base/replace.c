@@ -40,7 +40,8 @@ int replace_lock(const char *file, struct error *error)
             nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
     }
     if (!locked)
-        error_set(error, ERROR_CONFIG, "cannot lock '%s': %s", path, strerror(errno));
+        error_set(error, ERROR_CONFIG, "cannot lock '%s': %s", path,
+                  errno == EWOULDBLOCK ? "another program has it: try again" : strerror(errno));
     if (!locked && fd >= 0) {
         close(fd);
         fd = -1;

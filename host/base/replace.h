@@ -9,11 +9,12 @@
 #include "base/error.h"
 
 /* Waits for its turn, some seconds at most; close() gives it back.  The lock is a file beside this
- * one, "FILE.lock", whose folders are made.  -1 with *error, kind config. */
+ * one, "FILE.lock", whose folders are made.  -1 with *error: kind config, or no memory. */
 int replace_lock(const char *file, struct error *error);
 
 /* Puts these bytes in its place, for the user alone (0600): whole and on the disk before they have
- * the name.  False: "it cannot be written: …", kind config, and the file is as it was. */
+ * the name.  False: "it cannot be written: …", kind config, or no memory; and the file is as it
+ * was. */
 bool replace_file(const char *file, const char *data, size_t length, struct error *error);
 
 #endif

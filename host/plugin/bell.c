@@ -1,5 +1,6 @@
 #include "plugin/bell.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -7,16 +8,19 @@
 
 struct bell {
     struct host_bell face; /* first: plugins hold its address */
-    atomic_bool is_rung;
+    pthread_mutex_t lock;  /* so that what is readable is rung */
+    bool is_rung;
     int fd; /* an eventfd */
 };
 
 static void ring(struct host_bell *face)
 {
     struct bell *bell = (struct bell *)face;
-    atomic_store(&bell->is_rung, true);
+    pthread_mutex_lock(&bell->lock);
+    bell->is_rung = true;
     ssize_t written = bell->fd >= 0 ? write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)) : 0;
     (void)written; /* full is readable too */
+    pthread_mutex_unlock(&bell->lock);
 }
 
 static void free_bell(struct host_bell *face)
@@ -24,6 +28,7 @@ static void free_bell(struct host_bell *face)
     struct bell *bell = (struct bell *)face;
     if (bell->fd >= 0)
         close(bell->fd);
+    pthread_mutex_destroy(&bell->lock);
     free(bell);
 }
 
@@ -35,6 +40,7 @@ struct bell *bell_new(void)
     bell->face.ring = ring;
     bell->face.free = free_bell;
     atomic_init(&bell->face.references, 1);
+    pthread_mutex_init(&bell->lock, NULL);
     bell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return bell;
 }
@@ -44,9 +50,12 @@ struct host_bell *bell_face(struct bell *bell)
     return bell ? &bell->face : NULL;
 }
 
-bool bell_is_rung(const struct bell *bell)
+bool bell_is_rung(struct bell *bell)
 {
-    return atomic_load(&bell->is_rung);
+    pthread_mutex_lock(&bell->lock);
+    bool is_rung = bell->is_rung;
+    pthread_mutex_unlock(&bell->lock);
+    return is_rung;
 }
 
 int bell_fd(const struct bell *bell)
@@ -54,16 +63,21 @@ int bell_fd(const struct bell *bell)
     return bell->fd;
 }
 
-/* Who rings meanwhile may not be heard: what it wants is looked at after this. */
 bool bell_silence(struct bell *bell)
 {
     uint64_t count;
+    pthread_mutex_lock(&bell->lock);
     ssize_t got = bell->fd >= 0 ? read(bell->fd, &count, sizeof(count)) : 0;
     (void)got;
-    return atomic_exchange(&bell->is_rung, false);
+    bool was_rung = bell->is_rung;
+    bell->is_rung = false;
+    pthread_mutex_unlock(&bell->lock);
+    return was_rung;
 }
 
 void bell_remember(struct bell *bell)
 {
-    atomic_store(&bell->is_rung, true);
+    pthread_mutex_lock(&bell->lock);
+    bell->is_rung = true;
+    pthread_mutex_unlock(&bell->lock);
 }

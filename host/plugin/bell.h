@@ -18,7 +18,7 @@ struct bell *bell_new(void); /* NULL: no memory */
 struct host_bell *bell_face(struct bell *bell);
 
 /* Whether it was rung since it was silenced last. */
-bool bell_is_rung(const struct bell *bell);
+bool bell_is_rung(struct bell *bell);
 /* Readable from when it is rung until it is silenced; to poll only.  -1: no descriptor was left. */
 int bell_fd(const struct bell *bell);
 /* Whether it was rung. */

@@ -29,6 +29,7 @@
 #define LINE_MAX_   ((size_t)2000)
 #define SESSION_LOOK_MS 100
 #define GUARD_MS        3000 /* what a guard may take to end all */
+#define HEAR_MS         2000 /* what the keeper may take for what a process said last */
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -183,6 +184,12 @@ void child_reap(struct child *child)
     }
     pthread_mutex_unlock(&child->lock);
     fetchers_end(child);
+}
+
+void child_finish(struct child *child)
+{
+    child_reap(child);
+    keeper_finish(child, HEAR_MS);
 }
 
 /* ---- what it says ---- */

@@ -68,6 +68,8 @@ void child_unref(struct child *child); /* NULL is fine; the last one ends it */
 void child_kill(struct child *child, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Waits until it is over, which it is already or has to be. */
 void child_reap(struct child *child);
+/* The same, and until the keeper has heard what it said last. */
+void child_finish(struct child *child);
 /* Whether a descriptor of it becomes readable within that time (-1: any), whatever signals come. */
 bool child_wait_readable(int fd, int timeout_ms);
 /* Whether it ends within that time. */

@@ -31,7 +31,7 @@ struct order {
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t done;
+    pthread_cond_t done; /* an order, or a child */
     bool is_there;
     int wake; /* an eventfd */
     struct order *orders;
@@ -131,6 +131,7 @@ static void forget(struct child *child)
     while (keeper.children.items[i] != child)
         i++;
     keeper.children.items[i] = keeper.children.items[--keeper.children.count];
+    pthread_cond_broadcast(&keeper.done);
     pthread_mutex_unlock(&keeper.lock);
     child_unref(child);
 }
@@ -147,6 +148,18 @@ static void hear(struct child *child)
         child_kill(child, "sent a message that is wrong");
     else if (!good)
         child->closed_ms = clock_ms();
+}
+
+/* What it logged before it was over; what else it wanted does not matter any more. */
+static void hear_last(struct child *child)
+{
+    struct parcel message;
+    shutdown(child->control, SHUT_RD); /* nothing comes after what is there */
+    do {
+        while (parcel_next(&child->in, &message) == PARCEL_NEXT)
+            if (message.type == PARCEL_LOG)
+                child_hear_log(&message);
+    } while (parcel_read(child->control, &child->in, MSG_DONTWAIT) > 0);
 }
 
 /* One that is about to be over closes everything, too. */
@@ -174,6 +187,7 @@ static void look_at(struct child *child, const struct pollfd fds[3])
         if (poll(&more, 1, 0) <= 0)
             break;
     }
+    hear_last(child);
     child_reap(child);
     forget(child);
 }
@@ -275,5 +289,23 @@ void keeper_watch(struct child *child)
     if (array_reserve(&keeper.children, 1)) /* else nobody hears what it prints */
         keeper.children.items[keeper.children.count++] = child_ref(child);
     wake();
+    pthread_mutex_unlock(&keeper.lock);
+}
+
+static bool is_watched_locked(const struct child *child)
+{
+    size_t i = 0;
+    while (i < keeper.children.count && keeper.children.items[i] != child)
+        i++;
+    return i < keeper.children.count;
+}
+
+void keeper_finish(const struct child *child, int timeout_ms)
+{
+    const struct timespec until = clock_after_ms(timeout_ms);
+    pthread_mutex_lock(&keeper.lock);
+    while (is_watched_locked(child) &&
+           pthread_cond_clockwait(&keeper.done, &keeper.lock, CLOCK_MONOTONIC, &until) == 0)
+        ;
     pthread_mutex_unlock(&keeper.lock);
 }

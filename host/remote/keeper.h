@@ -11,5 +11,7 @@
 /* Has the process made, and fills in its pid and descriptors. */
 bool keeper_start(struct child *child, const char *path, struct error *error);
 void keeper_watch(struct child *child);
+/* Until all that a process said was heard, which is over. */
+void keeper_finish(const struct child *child, int timeout_ms);
 
 #endif

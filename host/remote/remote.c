@@ -125,6 +125,10 @@ static struct child *start(struct remote *remote, struct error *error)
         child_watch(child);
         return child;
     }
+    if (child) { /* its requests (fetcher.h) have references, and would keep it */
+        child_kill(child, "is not needed any more");
+        child_reap(child);
+    }
     child_unref(child);
     return NULL;
 }
@@ -260,10 +264,7 @@ static void close_remote(mortise_plugin *face)
         text_release(&message);
         if (!sent || !child_ends(child, CLOSE_MS))
             child_kill(child, "did not end in time");
-        child_reap(child);
-        pthread_mutex_lock(&child->lock);
-        child->api = NULL;
-        pthread_mutex_unlock(&child->lock);
+        child_finish(child);
         child_unref(child);
     }
     free_remote(remote);

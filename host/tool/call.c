@@ -431,7 +431,6 @@ void call_cancelled(struct call *call)
     atomic_store(&call->stopped, true);
     pthread_mutex_lock(&call->lock);
     bool wanted = call->on_cancel && is_open_locked(call);
-    pthread_cond_broadcast(&call->changed);
     if (call->cancel_fds[1] >= 0) {
         ssize_t written = write(call->cancel_fds[1], &(uint64_t){1}, sizeof(uint64_t));
         (void)written; /* it can only fail by being full, which is readable too */

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void mortise__text_format(struct mortise__text *text, const char *format, va_list args)
+MORTISE__PRINTF(2, 0)
+static void format_any(struct mortise__text *text, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -12,17 +14,28 @@ void mortise__text_format(struct mortise__text *text, const char *format, va_lis
     text->bytes = length < 0 ? NULL : text->small;
     text->length = length < 0 ? 0 : (size_t)length;
     if (text->length >= sizeof(text->small)) {
-        text->bytes = malloc(text->length + 1);
-        if (text->bytes)
-            vsnprintf(text->bytes, text->length + 1, format, again);
+        text->bytes = text->large = malloc(text->length + 1);
+        if (text->large)
+            vsnprintf(text->large, text->length + 1, format, again);
     }
     va_end(again);
 }
 
+void mortise__text_format(struct mortise__text *text, const char *format, va_list args)
+{
+    text->large = NULL;
+    if (strcmp(format, "%s") != 0) {
+        format_any(text, format, args);
+        return;
+    }
+    const char *whole = va_arg(args, const char *);
+    text->bytes = whole ? whole : "(null)";
+    text->length = strlen(text->bytes);
+}
+
 void mortise__text_release(struct mortise__text *text)
 {
-    if (text->bytes != text->small)
-        free(text->bytes);
+    free(text->large);
 }
 
 size_t mortise__put(char *out, size_t size, size_t at, const char *bytes, size_t length)

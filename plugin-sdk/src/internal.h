@@ -10,11 +10,12 @@
 
 /* ---- format.c ---- */
 
-/* A text that lives in `small` if it fits and on the heap if not; `bytes` is NULL when there
- * was no memory. */
+/* A text that lives in `small` if it fits and in `large` if not, or that is an argument ("%s"),
+ * which is not copied; `bytes` is NULL when there was no memory. */
 struct mortise__text {
-    char *bytes;
+    const char *bytes;
     size_t length;
+    char *large; /* for free(), or NULL */
     char small[512];
 };
 

@@ -3,7 +3,7 @@
  *
  *     FAIL_MALLOC=n          the n-th one, from 1, and no other
  *     FAIL_MALLOC=n+         the n-th one and all that follow
- *     FAIL_MALLOC_SITES=FILE a line for each: by which calls the program came to it, as a number
+ *     FAIL_MALLOC_SITES=FILE a line for each: the innermost calls that led to it, as a number
  *
  * What happens before the program's own start does not count.
  */
@@ -22,7 +22,7 @@ void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 
-enum { FRAMES = 8 };
+enum { FRAMES = 8 }; /* the innermost, of which these functions are two or three */
 
 static atomic_bool counting;
 static atomic_long number;

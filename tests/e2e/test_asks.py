@@ -2,6 +2,7 @@
 HTTP (mortise_http.fetch); in the host, and in a process of its own."""
 import http.server
 import os
+import shutil
 import threading
 
 import e2e
@@ -20,6 +21,7 @@ class Web(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
+        self.server.on_request()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -61,6 +63,7 @@ class Case(e2e.Case):
         server.daemon_threads = True
         server.pause, server.closed = threading.Event(), threading.Semaphore(0)
         server.lock, server.streams = threading.Lock(), 0
+        server.on_request = lambda: None
         threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
@@ -131,6 +134,7 @@ class Requests(Case):
             self.assertIn(" -7 0 0 the request cannot be made: only http:// and https://", answer)
         # In open() and in close() as well, where nobody else reads for the plugin.
         self.assertIn(f"asks: in open(): {whole}", done.err)
+        self.assertIn(f"asks: in close(): {whole}", done.err)
         self.assertEqual(self.server.streams, 1 + 9 + 1 + 1)
 
     def test_a_stream_that_is_stopped(self):
@@ -152,6 +156,22 @@ class IsolatedLoadedAnew(LoadedAnew):
 
 class IsolatedRequests(Requests):
     isolate = "true"
+
+    def test_a_process_that_is_of_no_use_is_ended(self):
+        """It has a connection of its own to the host by then, from its request in open()."""
+        url = self.serve()
+        self.config(plugin_config={"asks": {"file": self.learnt, "url": url + "/stream"}})
+        self.plugin = shutil.copy(self.plugin, self.root)
+        counts = []
+        self.server.on_request = lambda: counts.append(
+            len(self.running(b"__plugin", self.plugin.encode())))
+        found, done = self.answers(("fall", {"name": "hello"}), ("learn", {"name": "a"}),
+                                   ("learn", {"name": "b"}))
+        self.assertIn("ended its process with exit code 1", found[0])
+        for answer in found[1:]:
+            self.assertIn("it says something else of itself than when it was loaded", answer)
+        self.assertGreater(counts[0], 0, done)
+        self.assertEqual(counts, 3 * counts[:1], done)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Every outcome is one of the documented exit codes, and what ends with 0 has said everything.
 
-A program allocates thousands of times at some hundred places, a place being all the calls that lead
-to it.  In each test the first allocation of each place fails alone; and where no test was before,
+A program allocates thousands of times at some hundred places, a place being the innermost calls that
+lead to it.  In each test the first allocation of each place fails alone; and where no test was before,
 also the last one, which is in the middle of things, and the first one with all that follow.  With
 MORTISE_TEST_ALL set, each allocation fails alone and with all that follow, which takes an hour.
 """

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "sdk_fakes.h"
+#include "unit/base/failing.h"
 
 static mortise_call call = {.size = sizeof(mortise_call), .ops = &fake_call_ops};
 
@@ -29,6 +30,26 @@ static void test_replies(void **state)
         assert_int_equal(fake.length, length);
         assert_int_equal(fake.text[length - 1], 'x');
     }
+}
+
+/* A text that is the whole answer goes to the host as it is: nothing is formatted or copied. */
+static void test_a_text_alone(void **state)
+{
+    (void)state;
+    static char large[4000];
+    const char *volatile none = NULL; /* which the compiler need not see */
+    memset(large, 'x', sizeof(large) - 1);
+    fail_after(0);
+    assert_int_equal(mortise_reply(&call, "%s", large), MORTISE_OK);
+    assert_string_equal(fake.text, large);
+    assert_int_equal(mortise_reply_json(&call, "%s", "[%d]"), MORTISE_OK);
+    assert_string_equal(fake.text, "[%d]");
+    assert_int_equal(mortise_fail(&call, "%s", ""), MORTISE_FAILED);
+    assert_string_equal(fake.text, "");
+    assert_int_equal(mortise_reply(&call, "%s.", large), MORTISE_NO_MEMORY);
+    assert_true(fail_never());
+    assert_int_equal(mortise_reply(&call, "%s", none), MORTISE_OK);
+    assert_string_equal(fake.text, "(null)");
 }
 
 /* T56, F22, F23: an error with a message, and one with category and code. */
@@ -191,9 +212,10 @@ static void test_state_of_a_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replies),        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_json_strings),   cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_host_words),     cmocka_unit_test(test_config),
+        cmocka_unit_test(test_replies),        cmocka_unit_test(test_a_text_alone),
+        cmocka_unit_test(test_failures),       cmocka_unit_test(test_json_strings),
+        cmocka_unit_test(test_cut),            cmocka_unit_test(test_host_words),
+        cmocka_unit_test(test_config),
         cmocka_unit_test(test_state_of_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

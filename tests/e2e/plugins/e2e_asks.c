@@ -37,19 +37,33 @@ static void *ask_to_be_loaded(void *data)
 
 MORTISE_TOOL(learn, 0, "Learn a tool.", (string, name, "Its name.", required));
 
+static bool keep(const struct asks *asks, const char *name)
+{
+    FILE *file = fopen(asks->file, "a");
+    if (!file)
+        return false;
+    fprintf(file, "%s\n", name);
+    return fclose(file) == 0;
+}
+
 static mortise_status learn(mortise_call *call, const learn_args *args)
 {
     struct asks *asks = mortise_state(call);
     pthread_t thread;
-    FILE *file = fopen(asks->file, "a");
-    if (!file)
+    if (!keep(asks, args->name))
         return mortise_fail(call, "there is no file");
-    fprintf(file, "%s\n", args->name);
-    fclose(file);
     if (pthread_create(&thread, NULL, ask_to_be_loaded, asks) != 0)
         return mortise_fail(call, "there is no thread");
     pthread_join(thread, NULL);
     return mortise_reply(call, "learnt %s", args->name);
+}
+
+MORTISE_TOOL(fall, 0, "Learn a tool, and end before anybody is told.",
+    (string, name, "Its name.", required));
+
+static mortise_status fall(mortise_call *call, const fall_args *args)
+{
+    _exit(keep(mortise_state(call), args->name) ? 1 : 2);
 }
 
 static void add(void *state, mortise_tool_list *list)
@@ -224,8 +238,10 @@ static void asks_close(void *state)
     struct asks *asks = state;
     char url[256];
     struct heard heard;
-    if (mortise_config_string(asks->host, "url", url, sizeof(url)) == MORTISE_OK)
+    if (mortise_config_string(asks->host, "url", url, sizeof(url)) == MORTISE_OK) {
         request(asks, NULL, url, NULL, &heard);
+        mortise_log(asks->host, MORTISE_LOG_WARNING, "in close(): %s", heard.text);
+    }
     free(asks);
 }
 
@@ -239,5 +255,5 @@ static bool wants_tool(const void *state, const mortise_tool *tool)
 }
 
 MORTISE_PLUGIN(.name = "asks", .version = "1", .wants_tool = wants_tool,
-               .tools = MORTISE_TOOLS(learn, outside, inside, confined_outside),
+               .tools = MORTISE_TOOLS(learn, fall, outside, inside, confined_outside),
                .open = asks_open, .add = add, .close = asks_close);

@@ -1,6 +1,7 @@
 #include "../base/failing.h"
 #include "cmocka_all.h"
 #include "sample.h"
+#include "stderr_capture.h"
 
 #include <pthread.h>
 
@@ -73,6 +74,37 @@ static void test_references_share_it(void **state)
     assert_string_equal(tool->name, "echo");
     registry_unref(other);
     assert_int_equal(sample.closed, 1);
+}
+
+/* C9: a tool that its plugin can do without is left out alone, with the reason in the log; the same
+ * mistake in another one is the plugin's. */
+static void test_a_tool_that_may_be_left_out(void **state)
+{
+    (void)state;
+    struct sample sample;
+    char said[512];
+    sample_init(&sample, "one");
+    sample_tool(&sample, "first");
+    sample_tool(&sample, "bad name!");
+    sample_tool(&sample, "bad_schema")->input_schema = "{\"type\":\"object\",\"required\":1}";
+    sample_tool(&sample, "last");
+    sample.tools[1].options = sample.tools[2].options = MORTISE_MAY_BE_LEFT_OUT;
+    struct registry *registry = registry_new();
+    struct stderr_capture capture = capture_stderr();
+    add(registry, &sample);
+    captured_stderr(capture, said, sizeof(said));
+    has_tools(registry, "first last ");
+    assert_has(said, "plugin 'one': a tool is left out: tool 1 has the name 'bad name!'");
+    assert_has(said, "plugin 'one': a tool is left out: the input schema of tool 'bad_schema'");
+    registry_unref(registry);
+
+    registry = registry_new();
+    sample.tools[2].size = offsetof(mortise_tool, options); /* of an older interface */
+    capture = capture_stderr();
+    refused(registry, &sample, "the input schema of tool 'bad_schema' cannot be used");
+    captured_stderr(capture, said, sizeof(said));
+    has_tools(registry, "");
+    registry_unref(registry);
 }
 
 /* T1, T4, T35: the host's own copy of everything. */
@@ -501,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_new_is_empty),
         cmocka_unit_test(test_references_share_it),
+        cmocka_unit_test(test_a_tool_that_may_be_left_out),
         cmocka_unit_test(test_meta_is_copied),
         cmocka_unit_test(test_three_tools_at_once),
         cmocka_unit_test(test_sorted_by_bytes),

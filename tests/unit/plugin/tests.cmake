@@ -5,7 +5,7 @@ function(plugin_test subject)
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
-foreach(subject account gate granted hooks hook_edits host_api meta pins raw_schema registry scan)
+foreach(subject account bell gate granted hooks hook_edits host_api meta pins raw_schema registry scan)
   plugin_test(${subject})
 endforeach()
 foreach(subject hooks hook_edits)

@@ -251,7 +251,8 @@ struct mortise_tool {
 /* mortise_tool.options. */
 enum {
     /* A tool of whose meta the host cannot make use is left out, with a warning, and the plugin is
-     * loaded without it: for what the author of the plugin has not written. */
+     * loaded without it: for what the author of the plugin has not written.  A name that another
+     * tool has still keeps the plugin from being loaded. */
     MORTISE_MAY_BE_LEFT_OUT = 1u << 0
 };
 
@@ -276,7 +277,7 @@ typedef struct mortise_attachment {
     const char *name;  /* for people, or NULL */
     const void *data;  /* the bytes, or NULL and then … */
     size_t length;     /* at most 10 MiB */
-    const char *uri;   /* … where they are */
+    const char *uri;   /* … where they are; with the bytes: what they are the content of, or NULL */
 } mortise_attachment;
 
 /* All [thread-safe], from run() until finish() or the return of run(). */

@@ -186,7 +186,7 @@ typedef struct mortise_http_request {
                      size_t header_count);
     /* Since 1.2: a descriptor of the caller's, such as an eventfd or the end of a pipe.  As soon as
      * it can be read, or its other end is closed, the request ends (MORTISE_CANCELLED); nothing is
-     * read from it.  It stays open until the function returns.  0: none. */
+     * read from it.  It stays open until the function returns.  0 and below: none. */
     int stop_fd;
     uint32_t reserved2;
 } mortise_http_request;
