@@ -21,7 +21,7 @@
 #include "command/mcp_file.h"
 #include "command/signals.h"
 
-#define BRIDGE "mcp_bridge"
+#define BRIDGE      "mcp_bridge"
 #define STATUS_TOOL "mcp_servers"
 
 enum { POOL_GRACE_MS = 100, CANCEL_GRACE_MS = 2000, NAME_WIDTH = 16 };
@@ -160,10 +160,9 @@ static void tell_text(struct app *app, const json_t *server)
     const char *problem = json_member_string(server, "problem");
     text_printf(&line, "%-*s  ", NAME_WIDTH, or_else(json_member_string(server, "name"), "?"));
     if (is_ready(server)) {
-        text_printf(&line, "ready  %s %s  %zu tool%s",
-                    or_else(json_member_string(server, "era"), "?"),
-                    or_else(json_member_string(server, "version"), "?"), tools,
-                    tools == 1 ? "" : "s");
+        text_printf(
+            &line, "ready  %s %s  %zu tool%s", or_else(json_member_string(server, "era"), "?"),
+            or_else(json_member_string(server, "version"), "?"), tools, tools == 1 ? "" : "s");
         if (ms >= 0)
             text_printf(&line, "  %lld ms", (long long)ms);
     } else {
@@ -195,7 +194,7 @@ static json_t *names_of(const json_t *servers)
     size_t i;
     const json_t *server;
     bool ok = names;
-    json_array_foreach(servers, i, server) {
+    json_array_foreach (servers, i, server) {
         const char *name = json_member_string(server, "name");
         ok = ok && (!name || json_object_set_new(names, name, json_null()) == 0);
     }
@@ -224,7 +223,7 @@ static bool add_left_out(json_t *servers, json_t *known, struct error *error)
     if (getenv("MORTISE_MCP_CONFIG")) /* what is in these files the bridge alone knows */
         return true;
     bool ok = mcp_file_open(&file, false, error);
-    json_object_foreach(file.servers, name, entry)
+    json_object_foreach (file.servers, name, entry)
         if (!json_object_get(known, name) &&
             (json_array_append_new(servers, left_out(name, entry)) != 0 ||
              json_object_set_new(known, name, json_null()) != 0))
@@ -246,7 +245,7 @@ static int tell(struct app *app, const json_t *servers, int count, char **names)
     size_t i;
     json_t *server;
     int code = EXIT_FINISHED;
-    json_array_foreach(servers, i, server) {
+    json_array_foreach (servers, i, server) {
         if (!is_asked_for(server, count, names))
             continue;
         (app->json ? tell_json : tell_text)(app, server);

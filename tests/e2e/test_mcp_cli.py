@@ -309,7 +309,7 @@ class Check(Case):
                          "did you mean 'good'")
 
     def test_those_that_are_named(self):
-        """No other is started, whatever the bridge's section says."""
+        """# C1, C27: no other is started, whatever the bridge's section says."""
         log = os.path.join(self.root, "log")
         server = (sys.executable, "-BES", SERVER)
         for name in ("one", "two", "three"):
