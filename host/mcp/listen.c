@@ -49,13 +49,15 @@ void listen_answer(struct mcp_exchange *exchange)
 
 /* ---- beginning ---- */
 
-/* Counted first, so that the acknowledgement is sent before anybody can tell it more. */
+/* Counted first, so that the acknowledgement is sent before anybody can tell it more.  It is owed
+ * each change from here on. */
 static bool reserve(struct mcp_exchange *exchange)
 {
     struct mcp_server *server = exchange->server;
     pthread_mutex_lock(&server->lock);
     bool has_room = server->listeners < LISTENERS_MAX;
     server->listeners += has_room;
+    exchange->told_change = server->change;
     pthread_mutex_unlock(&server->lock);
     if (!has_room)
         mcp_refuse(exchange, MCP_INTERNAL_ERROR, "there are %d subscriptions already",
@@ -72,27 +74,8 @@ static bool join(struct mcp_exchange *exchange, bool is_told)
     exchange->listens = is_told && !atomic_load(&exchange->is_silent) && !server->stopped;
     bool listens = exchange->listens;
     server->listeners -= !listens;
-    exchange->told_change = server->change;
     pthread_mutex_unlock(&server->lock);
     return listens;
-}
-
-bool listen_serve(struct mcp_exchange *exchange)
-{
-    struct json_piece filter = json_walk_member(exchange->message.params, "notifications");
-    if (!filter.length || *filter.data != '{') {
-        mcp_refuse(exchange, MCP_INVALID_PARAMS,
-                   "Invalid params: \"notifications\" must be an object");
-        return false;
-    }
-    if (!reserve(exchange))
-        return false;
-    bool is_told = acknowledge(exchange);
-    if (join(exchange, is_told))
-        return true;
-    if (!is_told)
-        mcp_refuse(exchange, MCP_INTERNAL_ERROR, "out of memory");
-    return false;
 }
 
 /* ---- telling and ending ---- */
@@ -149,17 +132,22 @@ static void tell(struct mcp_exchange *exchange)
     text_release(&out);
 }
 
-void listen_tell(struct mcp_server *server)
+static void tell_all(struct mcp_server *server)
 {
     struct mcp_exchange *exchange;
-    pthread_mutex_lock(&server->lock);
-    server->change++;
-    pthread_mutex_unlock(&server->lock);
     while ((exchange = next_to_tell(server))) {
         if (wants_tools(exchange))
             tell(exchange);
         mcp_exchange_unref(exchange);
     }
+}
+
+void listen_tell(struct mcp_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->change++;
+    pthread_mutex_unlock(&server->lock);
+    tell_all(server);
 }
 
 void listen_end(struct mcp_server *server)
@@ -169,4 +157,27 @@ void listen_end(struct mcp_server *server)
         end(exchange);
         mcp_exchange_unref(exchange);
     }
+}
+
+/* ---- the whole ---- */
+
+bool listen_serve(struct mcp_exchange *exchange)
+{
+    struct json_piece filter = json_walk_member(exchange->message.params, "notifications");
+    if (!filter.length || *filter.data != '{') {
+        mcp_refuse(exchange, MCP_INVALID_PARAMS,
+                   "Invalid params: \"notifications\" must be an object");
+        return false;
+    }
+    if (!reserve(exchange))
+        return false;
+    struct mcp_server *server = exchange->server;
+    bool is_told = acknowledge(exchange);
+    if (join(exchange, is_told)) {
+        tell_all(server); /* what has changed meanwhile */
+        return true;
+    }
+    if (!is_told)
+        mcp_refuse(exchange, MCP_INTERNAL_ERROR, "out of memory");
+    return false;
 }
