@@ -274,20 +274,25 @@ struct plugin_set *app_sources(struct app *app, struct error *error)
     return NULL;
 }
 
-struct plugin_set *app_plugins(struct app *app, struct error *error)
+struct plugin_set *app_plugins(struct app *app, struct plugin_watch **watch, struct error *error)
 {
     struct plugin_set *set = app_sources(app, error);
     if (trust_is_asked(app))
         trust_read(app);
-    if (set && plugin_set_load(set, error))
+    bool ok = set && (!watch || (*watch = plugin_watch_new(set, error)));
+    if (ok && plugin_set_load(set, error))
         return set;
+    if (ok && watch) {
+        plugin_watch_free(*watch);
+        *watch = NULL;
+    }
     plugin_set_free(set);
     return NULL;
 }
 
 struct registry *app_load(struct app *app, struct error *error)
 {
-    struct plugin_set *set = app_plugins(app, error);
+    struct plugin_set *set = app_plugins(app, NULL, error);
     struct registry *registry = set ? plugin_set_registry(set) : NULL;
     plugin_set_free(set);
     return registry;

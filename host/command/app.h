@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "frontend/output.h"
 #include "plugin/set.h"
+#include "plugin/watch.h"
 #include "service/services.h"
 #include "tool/call.h"
 #include "tool/dispatch.h"
@@ -59,8 +60,9 @@ void app_print_json(struct app *app, struct text *line);
 /* Where plugins are looked for, with nothing loaded.  NULL with *error. */
 struct plugin_set *app_sources(struct app *app, struct error *error);
 /* All plugins of the settings: -e files (which must load), -P folders, the variable
- * MORTISE_PLUGIN_PATH, the user's and the installed folder.  NULL with *error. */
-struct plugin_set *app_plugins(struct app *app, struct error *error);
+ * MORTISE_PLUGIN_PATH, the user's and the installed folder.  Unless `watch` is NULL they are watched
+ * from before they are loaded, so that no change is missed.  NULL with *error. */
+struct plugin_set *app_plugins(struct app *app, struct plugin_watch **watch, struct error *error);
 /* The same for a command that never loads them anew. */
 struct registry *app_load(struct app *app, struct error *error);
 

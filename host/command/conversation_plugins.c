@@ -11,16 +11,14 @@ bool conversation_load_plugins(struct conversation *c, struct error *error)
 {
     if (c->replay && !replay_is_live(c->replay))
         return true;
-    c->plugins = app_plugins(c->app, error);
+    bool watches = settings_flag(&c->app->settings, SETTING_WATCH);
+    c->plugins = app_plugins(c->app, watches ? &c->watch : NULL, error);
     if (!c->plugins)
         return false;
     struct registry *registry = plugin_set_registry(c->plugins);
     app_check_globs(c->app, registry);
     registry_unref(registry);
-    if (!settings_flag(&c->app->settings, SETTING_WATCH))
-        return true;
-    c->watch = plugin_watch_new(c->plugins, error);
-    return c->watch;
+    return true;
 }
 
 void conversation_release_plugins(struct conversation *c)

@@ -46,9 +46,8 @@ static int add(struct app *app, const char *name, int count, char **words)
 {
     struct error error;
     struct mcp_file file = {.lock = -1};
-    json_t *entry = mcp_entry_name(name, &error)
-                        ? mcp_entry_new(&app->settings, count, words, &error)
-                        : NULL;
+    json_t *entry =
+        mcp_entry_name(name, &error) ? mcp_entry_new(&app->settings, count, words, &error) : NULL;
     bool ok = entry && mcp_file_open(&file, true, &error) && put(&file, name, entry, &error) &&
               mcp_file_save(&file, &error);
     if (ok) {
@@ -79,12 +78,11 @@ bool mcp_unknown_server(const json_t *servers, const char *name, const char *hin
     const char *key;
     json_t *entry;
     suggestion_begin(&suggestion, name);
-    json_object_foreach((json_t *)(uintptr_t)servers, key, entry)
+    json_object_foreach ((json_t *)(uintptr_t)servers, key, entry)
         suggestion_consider(&suggestion, key);
-    return suggestion.best
-               ? error_set(error, ERROR_USAGE, "no server '%s'; did you mean '%s'?", name,
-                           suggestion.best)
-               : error_set(error, ERROR_USAGE, "no server '%s'; %s", name, hint);
+    return suggestion.best ? error_set(error, ERROR_USAGE, "no server '%s'; did you mean '%s'?",
+                                       name, suggestion.best)
+                           : error_set(error, ERROR_USAGE, "no server '%s'; %s", name, hint);
 }
 
 static void tell_removed(struct app *app, const char *name)

@@ -1,5 +1,5 @@
 /*
- * mcp check: starts the MCP servers and tells how they are.
+ * mcp check: starts the MCP servers, or those that are named, and tells how they are.
  *
  * It is the bridge that starts them, as it would for a model: its plugin is loaded as ever, but
  * with its tool mcp_servers, which is called.
@@ -21,7 +21,7 @@
 #include "command/mcp_file.h"
 #include "command/signals.h"
 
-#define BRIDGE "mcp_bridge"
+#define BRIDGE      "mcp_bridge"
 #define STATUS_TOOL "mcp_servers"
 
 enum { POOL_GRACE_MS = 100, CANCEL_GRACE_MS = 2000, NAME_WIDTH = 16 };
@@ -30,6 +30,8 @@ enum { POOL_GRACE_MS = 100, CANCEL_GRACE_MS = 2000, NAME_WIDTH = 16 };
 
 struct asking {
     struct app *app;
+    int name_count; /* 0: all servers */
+    char **names;
     struct registry *registry;
     struct pool *pool;
     struct cancel *cancel;
@@ -39,11 +41,29 @@ struct asking {
     struct dispatch_call call;
 };
 
+static bool configure(struct app *app, const char *key, json_t *value, struct error *error)
+{
+    return settings_override(&app->settings, "plugin-config", BRIDGE, key, value, error);
+}
+
+/* The bridge has those that are named, or all, whatever its section says. */
+static bool choose_servers(const struct asking *asking, struct error *error)
+{
+    json_t *names = asking->name_count ? json_array() : json_null();
+    for (int i = 0; i < asking->name_count; i++) {
+        bool ok = mcp_entry_name(asking->names[i], error);
+        if (ok && json_array_append_new(names, json_string(asking->names[i])) == 0)
+            continue;
+        json_decref(names);
+        return ok && error_memory(error);
+    }
+    return configure(asking->app, "servers", names, error);
+}
+
 static bool load(struct asking *asking, struct error *error)
 {
     struct app *app = asking->app;
-    if (!settings_override(&app->settings, "plugin-config", BRIDGE, "status_tool", json_true(),
-                           error) ||
+    if (!configure(app, "status_tool", json_true(), error) || !choose_servers(asking, error) ||
         !(asking->registry = app_load(app, error)))
         return false;
     const struct tool *tool = registry_find(asking->registry, STATUS_TOOL);
@@ -140,10 +160,9 @@ static void tell_text(struct app *app, const json_t *server)
     const char *problem = json_member_string(server, "problem");
     text_printf(&line, "%-*s  ", NAME_WIDTH, or_else(json_member_string(server, "name"), "?"));
     if (is_ready(server)) {
-        text_printf(&line, "ready  %s %s  %zu tool%s",
-                    or_else(json_member_string(server, "era"), "?"),
-                    or_else(json_member_string(server, "version"), "?"), tools,
-                    tools == 1 ? "" : "s");
+        text_printf(
+            &line, "ready  %s %s  %zu tool%s", or_else(json_member_string(server, "era"), "?"),
+            or_else(json_member_string(server, "version"), "?"), tools, tools == 1 ? "" : "s");
         if (ms >= 0)
             text_printf(&line, "  %lld ms", (long long)ms);
     } else {
@@ -158,13 +177,15 @@ static void tell_text(struct app *app, const json_t *server)
     text_release(&line);
 }
 
-static bool is_named(const json_t *server, int count, char **names)
+/* Who is disabled need not be told of, unless somebody asks. */
+static bool is_asked_for(const json_t *server, int count, char **names)
 {
     const char *name = json_member_string(server, "name");
+    const char *state = json_member_string(server, "state");
     for (int i = 0; i < count; i++)
         if (name && strcmp(name, names[i]) == 0)
             return true;
-    return count == 0;
+    return count == 0 && !(state && strcmp(state, "disabled") == 0);
 }
 
 static json_t *names_of(const json_t *servers)
@@ -173,7 +194,7 @@ static json_t *names_of(const json_t *servers)
     size_t i;
     const json_t *server;
     bool ok = names;
-    json_array_foreach(servers, i, server) {
+    json_array_foreach (servers, i, server) {
         const char *name = json_member_string(server, "name");
         ok = ok && (!name || json_object_set_new(names, name, json_null()) == 0);
     }
@@ -183,26 +204,30 @@ static json_t *names_of(const json_t *servers)
     return NULL;
 }
 
-/* The bridge has warned of the entries that it left out; they are told here as well. */
-static bool add_left_out(json_t *servers, json_t *names, struct error *error)
+static json_t *left_out(const char *name, const json_t *entry)
+{
+    bool is_disabled = mcp_entry_is_disabled(entry);
+    return json_pack("{s:s, s:s, s:s, s:s}", "name", name, "transport",
+                     mcp_entry_is_http(entry) ? "http" : "stdio", "state",
+                     is_disabled ? "disabled" : "left out", "problem",
+                     is_disabled ? "its entry says so"
+                                 : "the bridge cannot use its entry, and warns of it");
+}
+
+/* The bridge does not tell of the entries that it left out; they are told here. */
+static bool add_left_out(json_t *servers, json_t *known, struct error *error)
 {
     struct mcp_file file;
     const char *name;
     json_t *entry;
-    bool ok = getenv("MORTISE_MCP_CONFIG") || mcp_file_open(&file, false, error);
-    if (getenv("MORTISE_MCP_CONFIG"))
+    if (getenv("MORTISE_MCP_CONFIG")) /* what is in these files the bridge alone knows */
         return true;
-    json_object_foreach(file.servers, name, entry) {
-        if (mcp_entry_is_disabled(entry) || json_object_get(names, name))
-            continue;
-        json_t *server =
-            json_pack("{s:s, s:s, s:s, s:s}", "name", name, "transport",
-                      mcp_entry_is_http(entry) ? "http" : "stdio", "state", "left out", "problem",
-                      "the bridge cannot use its entry, and warns of it");
-        if (json_array_append_new(servers, server) != 0 ||
-            json_object_set_new(names, name, json_null()) != 0)
+    bool ok = mcp_file_open(&file, false, error);
+    json_object_foreach (file.servers, name, entry)
+        if (!json_object_get(known, name) &&
+            (json_array_append_new(servers, left_out(name, entry)) != 0 ||
+             json_object_set_new(known, name, json_null()) != 0))
             ok = error_memory(error);
-    }
     mcp_file_close(&file);
     return ok;
 }
@@ -220,8 +245,8 @@ static int tell(struct app *app, const json_t *servers, int count, char **names)
     size_t i;
     json_t *server;
     int code = EXIT_FINISHED;
-    json_array_foreach(servers, i, server) {
-        if (!is_named(server, count, names))
+    json_array_foreach (servers, i, server) {
+        if (!is_asked_for(server, count, names))
             continue;
         (app->json ? tell_json : tell_text)(app, server);
         if (!is_ready(server))
@@ -251,7 +276,7 @@ static int tell_result(struct app *app, const struct text *result, int count, ch
 
 int mcp_check_command(struct app *app, int count, char **operands)
 {
-    struct asking asking = {.app = app};
+    struct asking asking = {.app = app, .name_count = count, .names = operands};
     timeline_init(&asking.timeline);
     int code = ask(&asking);
     if (code == EXIT_FINISHED)

@@ -147,8 +147,7 @@ static bool fill(json_t *entry, const struct settings *settings, int count, char
         if (count > 1)
             return error_set(error, ERROR_USAGE, "nothing can stand behind the URL of a server");
         return refuse_options(settings, of_process, "servers that are started", error) &&
-               set_text(entry, "type", "http", error) &&
-               set_text(entry, "url", words[0], error) &&
+               set_text(entry, "type", "http", error) && set_text(entry, "url", words[0], error) &&
                set_pairs(entry, "headers", settings, SETTING_HEADER, ':', error);
     }
     return refuse_options(settings, of_http, "servers with a URL", error) &&
@@ -157,8 +156,7 @@ static bool fill(json_t *entry, const struct settings *settings, int count, char
            (!folder || set_path(entry, "cwd", folder, error));
 }
 
-json_t *mcp_entry_new(const struct settings *settings, int count, char **words,
-                      struct error *error)
+json_t *mcp_entry_new(const struct settings *settings, int count, char **words, struct error *error)
 {
     json_t *entry = json_object();
     if (!entry)
@@ -193,8 +191,7 @@ static bool text_fits(const char *text, struct error *error)
         name += strncmp(name, "env:", 4) == 0 ? 4 : 0;
         name += strncmp(name, "//", 2) == 0 ? 2 : 0;
         size_t length = strcspn(name, ":}");
-        if (!is_variable(name, length) ||
-            (name[length] == ':' && name[length + 1] != '-'))
+        if (!is_variable(name, length) || (name[length] == ':' && name[length + 1] != '-'))
             return error_set(error, ERROR_CONFIG,
                              "'%.*s%s' in it means something only to the client that it is from",
                              (int)(whole < 60 ? whole : 60), at, at[whole] ? "}" : "");
@@ -211,9 +208,9 @@ static bool texts_fit(const json_t *value, struct error *error)
     if (json_is_string(value))
         return text_fits(json_string_value(value), error);
     if (json_is_object(value)) /* jansson's own text asks for what it could change */
-        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        json_object_foreach ((json_t *)(uintptr_t)value, key, member)
             fits = fits && texts_fit(member, error);
-    json_array_foreach(value, i, member)
+    json_array_foreach (value, i, member)
         fits = fits && texts_fit(member, error);
     return fits;
 }
@@ -263,7 +260,7 @@ static void put_words(const json_t *words, struct text *out)
 {
     size_t i;
     const json_t *word;
-    json_array_foreach(words, i, word) {
+    json_array_foreach (words, i, word) {
         if (out->length)
             text_putc(out, ' ');
         text_puts(out, json_is_string(word) ? json_string_value(word) : "?");
@@ -288,7 +285,8 @@ void mcp_entry_target(const json_t *entry, struct text *out)
 static void put_name(const char *name, size_t length, bool as_json, struct text *out)
 {
     if (as_json) {
-        text_puts(out, out->data[out->length - 1] == '[' ? "" : ",");
+        if (out->length && out->data[out->length - 1] != '[') /* it may have failed */
+            text_putc(out, ',');
         text_json_string(out, name, length);
     } else {
         text_puts(out, out->length ? ", " : "");
@@ -307,9 +305,9 @@ void mcp_entry_names(const json_t *entry, bool as_json, struct text *out)
     if (as_json)
         text_putc(out, '[');
     if (json_is_object(pairs))
-        json_object_foreach(pairs, key, value)
+        json_object_foreach (pairs, key, value)
             put_name(key, strlen(key), as_json, out);
-    json_array_foreach(pairs, i, value) /* "Name: value" */
+    json_array_foreach (pairs, i, value) /* "Name: value" */
         if (json_is_string(value))
             put_name(json_string_value(value), strcspn(json_string_value(value), ":="), as_json,
                      out);

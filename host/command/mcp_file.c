@@ -20,8 +20,8 @@ static json_t *parse(const struct text *bytes, struct error *error)
 {
     json_error_t problem;
     bool no_memory = false;
-    json_t *root = json_read(text_cstr(bytes), bytes->length, JSON_REJECT_DUPLICATES, &problem,
-                             &no_memory);
+    json_t *root =
+        json_read(text_cstr(bytes), bytes->length, JSON_REJECT_DUPLICATES, &problem, &no_memory);
     if (no_memory)
         error_memory(error);
     else if (!root)

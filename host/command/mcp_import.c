@@ -41,7 +41,7 @@ static bool take_all(struct import *import, struct error *error)
 {
     const char *name;
     json_t *entry;
-    json_object_foreach(import->servers, name, entry)
+    json_object_foreach (import->servers, name, entry)
         if (!take(import, name, entry, error))
             return false;
     return true;
@@ -89,7 +89,7 @@ static int tell(struct import *import, bool is_named)
     size_t i;
     json_t *pair;
     size_t all = json_array_size(import->told);
-    json_array_foreach(import->told, i, pair)
+    json_array_foreach (import->told, i, pair)
         tell_one(import, json_string_value(json_array_get(pair, 0)),
                  json_string_value(json_array_get(pair, 1)));
     if (!import->app->json && import->taken)

@@ -55,11 +55,11 @@ static int list(struct app *app, const struct mcp_file *file)
     const char *name;
     json_t *entry;
     int width = 0;
-    json_object_foreach(file->servers, name, entry) {
+    json_object_foreach (file->servers, name, entry) {
         int length = (int)strnlen(name, WIDEST);
         width = length > width ? length : width;
     }
-    json_object_foreach(file->servers, name, entry) {
+    json_object_foreach (file->servers, name, entry) {
         if (app->json)
             list_as_json(app, name, entry);
         else

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +24,6 @@
 #include "command/plugin_reload.h"
 #include "command/signals.h"
 #include "mcp/stdio.h"
-#include "plugin/watch.h"
 
 /* How long calls may go on: after the end of the input, once they were cancelled, and at last. */
 enum { END_GRACE_MS = 1000, STOP_GRACE_MS = 400, LAST_GRACE_MS = 100 };
@@ -43,23 +43,25 @@ struct serve {
 
 /* ---- the streams ---- */
 
-/* Nobody's lines on standard error may hold up the server, so a pipe that is full loses them. Where
- * the pipe can be opened once more that is true of this process alone. */
-static void never_wait_for_stderr(void)
+/* Nobody who does not read may hold up the server: what is full says so.  Where a pipe can be
+ * opened once more that is true of this process alone. */
+static void never_wait_for(int fd, int flags)
 {
     struct stat status;
-    if (fstat(STDERR_FILENO, &status) != 0)
+    char path[32];
+    if (fstat(fd, &status) != 0)
         return;
     if (S_ISFIFO(status.st_mode)) {
-        int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-        if (fd >= 0) {
-            dup2(fd, STDERR_FILENO);
-            close(fd);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        int again = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (again >= 0) {
+            dup3(again, fd, flags);
+            close(again);
         }
     } else if (S_ISSOCK(status.st_mode)) {
-        int flags = fcntl(STDERR_FILENO, F_GETFL);
-        if (flags >= 0)
-            fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK);
+        int now = fcntl(fd, F_GETFL);
+        if (now >= 0)
+            fcntl(fd, F_SETFL, now | O_NONBLOCK);
     }
 }
 
@@ -68,7 +70,9 @@ static bool move_streams(struct serve *serve, struct error *error)
     serve->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     serve->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    never_wait_for_stderr();
+    never_wait_for(STDERR_FILENO, 0);
+    if (serve->out >= 0)
+        never_wait_for(serve->out, O_CLOEXEC);
     bool moved = serve->in >= 0 && serve->out >= 0 && nothing >= 0 &&
                  dup2(nothing, STDIN_FILENO) >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
     int reason = errno;
@@ -97,16 +101,29 @@ static bool watches(const struct app *app)
 static bool load_plugins(struct serve *serve, struct error *error)
 {
     struct app *app = serve->app;
-    struct error problem;
-    serve->plugins = app_plugins(app, error);
+    serve->plugins = app_plugins(app, watches(app) ? &serve->watch : NULL, error);
     if (!serve->plugins)
         return false;
     struct registry *registry = plugin_set_registry(serve->plugins);
     app_check_globs(app, registry);
     registry_unref(registry);
-    if (watches(app) && !(serve->watch = plugin_watch_new(serve->plugins, &problem)))
-        log_warning("%s", problem.message);
     return true;
+}
+
+static bool start(struct serve *serve, struct error *error)
+{
+    struct app *app = serve->app;
+    if (settings_text(&app->settings, SETTING_HTTP))
+        return mcp_listen_start(&serve->listen, app, serve->server, error);
+    const struct mcp_stdio_setting setting = {
+        .server = serve->server,
+        .in = serve->in,
+        .out = serve->out,
+        .hurry_fd = cancel_fd(serve->cancel),
+        .line_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0),
+    };
+    serve->stdio = mcp_stdio_new(&setting, error);
+    return serve->stdio;
 }
 
 static bool begin(struct serve *serve, struct error *error)
@@ -132,13 +149,7 @@ static bool begin(struct serve *serve, struct error *error)
         .page_size = PAGE_SIZE,
     };
     serve->server = mcp_server_new(&setting, error);
-    if (!serve->server)
-        return false;
-    if (settings_text(&app->settings, SETTING_HTTP))
-        return mcp_listen_start(&serve->listen, app, serve->server, error);
-    size_t line_max = (size_t)settings_whole(&app->settings, SETTING_MESSAGE_LIMIT, 0);
-    serve->stdio = mcp_stdio_new(serve->server, serve->in, serve->out, line_max, error);
-    return serve->stdio;
+    return serve->server && start(serve, error);
 }
 
 /* ---- keeping house ---- */

@@ -184,7 +184,9 @@ void mcp_exchange_cancel(struct mcp_exchange *exchange)
     close_listener(exchange);
 }
 
-/* `notifications/cancelled`.  What is unknown, or was answered by now, is no matter. */
+/* `notifications/cancelled`.  What is unknown, or was answered by now, is no matter.  Without a
+ * connection the id may be that of another client's call, when it comes late: its tool is told to
+ * stop, but whoever waits for it gets what it says then. */
 static void cancel_by_id(struct mcp_server *server, struct mcp_connection *connection,
                          struct json_piece params)
 {
@@ -199,8 +201,12 @@ static void cancel_by_id(struct mcp_server *server, struct mcp_connection *conne
     pthread_mutex_unlock(&server->lock);
     if (!exchange)
         return;
-    silence(exchange);
-    close_listener(exchange);
+    if (connection) {
+        silence(exchange);
+        close_listener(exchange);
+    } else {
+        mcp_stop(exchange);
+    }
     mcp_exchange_unref(exchange);
 }
 

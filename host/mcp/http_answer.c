@@ -49,16 +49,18 @@ static void failed(struct http_connection *connection)
 
 /* That a buffer has something makes it write, unless there was no memory for that when it was made.
  */
-static void check(struct http_connection *connection, int added)
+static void check(struct http_connection *connection, int added, size_t length)
 {
     const struct event_api *api = connection->http->api;
+    http_connection_wrote(connection, added == 0 ? length : 0);
     if (added != 0 || api->bufferevent_enable(connection->stream, EV_WRITE) != 0)
         failed(connection);
 }
 
 static void put(struct http_connection *connection, const char *data, size_t length)
 {
-    check(connection, connection->http->api->evbuffer_add(output(connection), data, length));
+    check(connection, connection->http->api->evbuffer_add(output(connection), data, length),
+          length);
 }
 
 static void forget(const void *data, size_t length, void *owned)
@@ -82,7 +84,7 @@ static void put_text(struct http_connection *connection, struct text *text)
                                                                   forget, data);
         if (added != 0)
             free(data);
-        check(connection, added);
+        check(connection, added, length);
     }
     text_release(text);
 }

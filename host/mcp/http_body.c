@@ -1,6 +1,6 @@
 #include "mcp/http_body.h"
 
-/* For each chunk of a few bytes there may be some for its size; no more than that. */
+/* What may come beside the body, in all, and say nothing: extensions of chunks, and trailers. */
 #define EXTRA_MAX  16384
 #define DIGITS_MAX 8
 

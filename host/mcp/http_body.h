@@ -13,7 +13,7 @@ struct http_body {
     uint64_t left;   /* of the body, or of the chunk */
     unsigned state;  /* private */
     unsigned digits; /* of the chunk's size */
-    size_t extra;    /* bytes beside the body: sizes, extensions, trailers */
+    size_t extra;    /* bytes beside the body: extensions of chunks, trailers */
 };
 
 enum { HTTP_BODY_MORE = 0, HTTP_BODY_DONE = 1 }; /* else the status to refuse it with */

@@ -7,9 +7,10 @@
 
 /* What waits behind a request that is served; more stays in the socket. */
 #define INPUT_MAX  65536
-/* Bodies in memory, of all connections together: how many of the longest, and at least so much. */
-#define BODIES_MAX 16
-#define BODIES_MIN ((size_t)64 << 20)
+/* Messages in memory, of all connections together: how many of the longest, and at least so much.
+ */
+#define HELD_MAX   16
+#define HELD_MIN   ((size_t)64 << 20)
 /* A slow client's body may take the longer the more of it has come: bytes in a millisecond. */
 #define BODY_RATE  16
 /* For the client to read an answer that it did not wait for. */
@@ -30,8 +31,20 @@ bool http_connection_timer(struct http_connection *connection, int64_t ms)
 
 static void drop_body(struct http_connection *connection)
 {
-    connection->http->body_bytes -= connection->body.text.length;
+    connection->http->held -= connection->body.text.length;
     http_body_release(&connection->body);
+}
+
+void http_connection_wrote(struct http_connection *connection, size_t length)
+{
+    connection->waiting += length;
+    connection->http->held += length;
+}
+
+static void forget_written(struct http_connection *connection)
+{
+    connection->http->held -= connection->waiting;
+    connection->waiting = 0;
 }
 
 /* ---- its end ------------------------------------------------------------------------------ */
@@ -48,6 +61,7 @@ void http_connection_close(struct http_connection *connection)
     if (connection->next)
         connection->next->before = connection->before;
     drop_body(connection);
+    forget_written(connection);
     text_release(&connection->head_text);
     http->api->event_free(connection->timer);
     http->api->bufferevent_free(connection->stream);
@@ -74,6 +88,7 @@ static void end(struct http_connection *connection)
 static void on_written(struct bufferevent *stream, void *argument)
 {
     struct http_connection *connection = argument;
+    forget_written(connection);
     if (connection->state != HTTP_ENDING)
         return;
     if (connection->is_closed_by_client) {
@@ -139,7 +154,7 @@ static void go_by(struct http_connection *connection, int status)
 
 static bool is_too_much(const struct mcp_http *http)
 {
-    return http->body_bytes > BODIES_MIN && http->body_bytes / BODIES_MAX > http->policy.body_max;
+    return http->held > HELD_MIN && http->held / HELD_MAX > http->policy.body_max;
 }
 
 static void take_body(struct http_connection *connection)
@@ -148,9 +163,9 @@ static void take_body(struct http_connection *connection)
     struct evbuffer *in = input(connection);
     size_t length = http->api->evbuffer_get_contiguous_space(in), used;
     const char *data = (const char *)http->api->evbuffer_pullup(in, (ev_ssize_t)length);
-    http->body_bytes -= connection->body.text.length;
+    http->held -= connection->body.text.length;
     int status = http_body_take(&connection->body, data, length, &used);
-    http->body_bytes += connection->body.text.length;
+    http->held += connection->body.text.length;
     http->api->evbuffer_drain(in, used);
     if (is_too_much(http))
         refuse_for(connection, 503, "there are too many long messages at once");

@@ -6,6 +6,8 @@
 
 /* What may wait for a slow client before what is not the answer is left out. */
 #define OUTPUT_MAX 262144
+/* Calls that run or wait for a thread: those of legacy clients stay when the client is gone. */
+#define CALLS_MAX  1024
 
 struct http_message {
     struct http_note note; /* first */
@@ -32,6 +34,7 @@ struct http_exchange {
     bool takes_events;
     bool listens;             /* it is a subscription */
     bool is_counted;          /* among the calls */
+    size_t held;              /* bytes of the message, among those that the server holds */
     atomic_bool is_answered;  /* the last message is on its way */
     struct http_message last; /* in here, so that there is always room for it */
     atomic_bool is_lost;      /* a message of a subscription, for want of memory */
@@ -46,11 +49,27 @@ static void exchange_unref(struct http_exchange *exchange)
     free(exchange);
 }
 
-static void count_call(struct mcp_http *http, bool begins)
+/* False: there are too many. */
+static bool count_call(struct http_exchange *exchange)
 {
+    struct mcp_http *http = exchange->http;
     pthread_mutex_lock(&http->lock);
-    http->calls = begins ? http->calls + 1 : http->calls - 1;
-    if (!http->calls)
+    exchange->is_counted = http->calls < CALLS_MAX;
+    http->calls += exchange->is_counted;
+    pthread_mutex_unlock(&http->lock);
+    return exchange->is_counted;
+}
+
+/* Nothing of it is served any more. */
+static void uncount(struct http_exchange *exchange)
+{
+    struct mcp_http *http = exchange->http;
+    http->held -= exchange->held;
+    exchange->held = 0;
+    if (!exchange->is_counted)
+        return;
+    pthread_mutex_lock(&http->lock);
+    if (--http->calls == 0)
         pthread_cond_signal(&http->quiet);
     pthread_mutex_unlock(&http->lock);
 }
@@ -111,8 +130,7 @@ static void act_last(struct http_exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
     exchange->connection = NULL;
-    if (exchange->is_counted)
-        count_call(exchange->http, false);
+    uncount(exchange);
     if (connection) {
         write_last(connection, &exchange->last);
         exchange_unref(exchange); /* the connection's */
@@ -288,14 +306,11 @@ static void check(struct http_exchange *exchange, const struct http_head *head)
 
 static void begin(struct http_exchange *exchange)
 {
-    struct mcp_http *http = exchange->http;
     if (mcp_exchange_is_quick(exchange->served) || exchange->listens) {
         serve(exchange);
         return;
     }
-    exchange->is_counted = true;
-    count_call(http, true);
-    if (pool_submit(http->pool, serve, exchange))
+    if (count_call(exchange) && pool_submit(exchange->http->pool, serve, exchange))
         return;
     mcp_exchange_fail(exchange->served, "too many calls are running; try again later");
     serve(exchange);
@@ -312,6 +327,8 @@ bool http_exchange_begin(struct http_connection *connection)
     exchange->http = connection->http;
     exchange->connection = connection;
     connection->exchange = exchange;
+    exchange->held = body->length;
+    connection->http->held += body->length;
     struct mcp_exchange *served =
         mcp_take(connection->http->server, NULL, text_cstr(body), body->length, &sink);
     if (served) {
@@ -337,8 +354,10 @@ void http_exchange_leave(struct http_exchange *exchange)
     exchange->connection = NULL;
     if (exchange->is_modern) {
         mcp_exchange_cancel(exchange->served); /* nothing is sent once it returns */
-        if (exchange->listens && !atomic_load(&exchange->is_answered))
+        if (exchange->listens && !atomic_load(&exchange->is_answered)) {
+            uncount(exchange);
             exchange_unref(exchange); /* the server's */
+        }
     }
     exchange_unref(exchange); /* the connection's */
 }

@@ -53,6 +53,7 @@ struct http_connection {
     struct text head_text;
     struct http_head head;
     struct http_body body;
+    size_t waiting; /* bytes that were written since all was last sent, among those that are held */
     struct http_exchange *exchange;
 };
 
@@ -74,7 +75,7 @@ struct mcp_http {
     char url[INET6_ADDRSTRLEN + 32];
     struct http_connection *connections; /* the newest first */
     size_t connection_count;
-    size_t body_bytes; /* in memory, of all connections */
+    size_t held; /* bytes of messages that come in, are served, or wait to be written */
     bool is_closing;
     bool is_ending;
     struct http_note close_note;
@@ -101,6 +102,8 @@ void http_gone(struct mcp_http *http);
 void http_connection_open(struct mcp_http *http, evutil_socket_t fd);
 /* Cancels what is served when that is what it means. */
 void http_connection_close(struct http_connection *connection);
+/* So many more bytes wait to be sent. */
+void http_connection_wrote(struct http_connection *connection, size_t length);
 /* Nobody waits for anything on it. */
 bool http_connection_is_idle(const struct http_connection *connection);
 /* The answer is written: the next request can be read, or this was the last. */

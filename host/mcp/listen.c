@@ -1,6 +1,4 @@
 /* listen - subscriptions/listen: who is told of other tools, each tagged with its request's id. */
-#include <stdlib.h>
-
 #include "mcp/server_private.h"
 
 #define LISTENERS_MAX 64
@@ -18,7 +16,8 @@ static bool wants_tools(const struct mcp_exchange *exchange)
     return slice_is((struct slice){wish.data, wish.length}, "true");
 }
 
-static void acknowledge(struct mcp_exchange *exchange)
+/* False: there is no memory for it. */
+static bool acknowledge(struct mcp_exchange *exchange)
 {
     struct text out = TEXT_INIT;
     text_puts(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
@@ -28,19 +27,37 @@ static void acknowledge(struct mcp_exchange *exchange)
     if (wants_tools(exchange))
         text_puts(&out, "\"toolsListChanged\":true");
     text_puts(&out, "}}}");
-    mcp_send(exchange, &out, 0, false);
+    bool written = !out.failed;
+    if (written)
+        mcp_send(exchange, &out, 0, false);
+    text_release(&out);
+    return written;
+}
+
+void listen_answer(struct mcp_exchange *exchange)
+{
+    struct text out = TEXT_INIT;
+    text_puts(&out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    text_append(&out, exchange->message.id.data, exchange->message.id.length);
+    text_puts(&out, ",\"result\":{\"resultType\":\"complete\",");
+    put_tag(&out, exchange);
+    text_puts(&out, ",\"" MCP_META
+                    "serverInfo\":{\"name\":\"mortise\",\"version\":\"" MORTISE_VERSION "\"}}}}");
+    mcp_send(exchange, &out, 0, true);
     text_release(&out);
 }
 
 /* ---- beginning ---- */
 
-/* Counted first, so that the acknowledgement is sent before anybody can tell it more. */
+/* Counted first, so that the acknowledgement is sent before anybody can tell it more.  It is owed
+ * each change from here on. */
 static bool reserve(struct mcp_exchange *exchange)
 {
     struct mcp_server *server = exchange->server;
     pthread_mutex_lock(&server->lock);
     bool has_room = server->listeners < LISTENERS_MAX;
     server->listeners += has_room;
+    exchange->told_change = server->change;
     pthread_mutex_unlock(&server->lock);
     if (!has_room)
         mcp_refuse(exchange, MCP_INTERNAL_ERROR, "there are %d subscriptions already",
@@ -48,17 +65,101 @@ static bool reserve(struct mcp_exchange *exchange)
     return has_room;
 }
 
-/* From here on it is told and ended by others.  False: it was cancelled by now, or all ends. */
-static bool join(struct mcp_exchange *exchange)
+/* From here on it is told and ended by others.  False: it was cancelled by now, or all ends, or it
+ * could not be told that it began. */
+static bool join(struct mcp_exchange *exchange, bool is_told)
 {
     struct mcp_server *server = exchange->server;
     pthread_mutex_lock(&server->lock);
-    exchange->listens = !atomic_load(&exchange->is_silent) && !server->stopped;
+    exchange->listens = is_told && !atomic_load(&exchange->is_silent) && !server->stopped;
     bool listens = exchange->listens;
     server->listeners -= !listens;
     pthread_mutex_unlock(&server->lock);
     return listens;
 }
+
+/* ---- telling and ending ---- */
+
+/* A reference on the first that does not know of the latest change; NULL: all do. */
+static struct mcp_exchange *next_to_tell(struct mcp_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    struct mcp_exchange *e = server->open;
+    while (e && (!e->listens || e->told_change == server->change))
+        e = e->next;
+    if (e) {
+        e->told_change = server->change;
+        mcp_exchange_ref(e);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return e;
+}
+
+/* The same for one that listens at all. */
+static struct mcp_exchange *next_to_end(struct mcp_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    struct mcp_exchange *e = server->open;
+    while (e && !e->listens)
+        e = e->next;
+    if (e)
+        mcp_exchange_ref(e);
+    pthread_mutex_unlock(&server->lock);
+    return e;
+}
+
+/* The first to close it lets go of it. */
+static void end(struct mcp_exchange *exchange)
+{
+    if (!mcp_close(exchange))
+        return;
+    listen_answer(exchange);
+    mcp_exchange_unref(exchange);
+}
+
+/* Who cannot be told, for want of memory, listens in vain: better that it asks again. */
+static void tell(struct mcp_exchange *exchange)
+{
+    struct text out = TEXT_INIT;
+    text_puts(&out,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":{");
+    put_tag(&out, exchange);
+    text_puts(&out, "}}}");
+    if (out.failed)
+        end(exchange);
+    else
+        mcp_send(exchange, &out, 0, false);
+    text_release(&out);
+}
+
+static void tell_all(struct mcp_server *server)
+{
+    struct mcp_exchange *exchange;
+    while ((exchange = next_to_tell(server))) {
+        if (wants_tools(exchange))
+            tell(exchange);
+        mcp_exchange_unref(exchange);
+    }
+}
+
+void listen_tell(struct mcp_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->change++;
+    pthread_mutex_unlock(&server->lock);
+    tell_all(server);
+}
+
+void listen_end(struct mcp_server *server)
+{
+    struct mcp_exchange *exchange;
+    while ((exchange = next_to_end(server))) {
+        end(exchange);
+        mcp_exchange_unref(exchange);
+    }
+}
+
+/* ---- the whole ---- */
 
 bool listen_serve(struct mcp_exchange *exchange)
 {
@@ -70,73 +171,13 @@ bool listen_serve(struct mcp_exchange *exchange)
     }
     if (!reserve(exchange))
         return false;
-    acknowledge(exchange);
-    return join(exchange);
-}
-
-/* ---- telling and ending ---- */
-
-/* References on all of them; their number.  NULL: there are none, or no memory. */
-static struct mcp_exchange **all_listeners(struct mcp_server *server, size_t *count)
-{
-    *count = 0;
-    pthread_mutex_lock(&server->lock);
-    struct mcp_exchange **list =
-        server->listeners ? malloc(server->listeners * sizeof(struct mcp_exchange *)) : NULL;
-    for (struct mcp_exchange *e = server->open; e && list; e = e->next)
-        if (e->listens)
-            list[(*count)++] = mcp_exchange_ref(e);
-    pthread_mutex_unlock(&server->lock);
-    return list;
-}
-
-static void tell(struct mcp_exchange *exchange)
-{
-    struct text out = TEXT_INIT;
-    text_puts(&out,
-              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\",\"params\":{");
-    put_tag(&out, exchange);
-    text_puts(&out, "}}}");
-    mcp_send(exchange, &out, 0, false);
-    text_release(&out);
-}
-
-void listen_tell(struct mcp_server *server)
-{
-    size_t count;
-    struct mcp_exchange **list = all_listeners(server, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (wants_tools(list[i]))
-            tell(list[i]);
-        mcp_exchange_unref(list[i]);
+    struct mcp_server *server = exchange->server;
+    bool is_told = acknowledge(exchange);
+    if (join(exchange, is_told)) {
+        tell_all(server); /* what has changed meanwhile */
+        return true;
     }
-    free(list);
-}
-
-/* The first to close it lets go of it. */
-static void end(struct mcp_exchange *exchange)
-{
-    struct text out = TEXT_INIT;
-    if (!mcp_close(exchange))
-        return;
-    text_puts(&out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    text_append(&out, exchange->message.id.data, exchange->message.id.length);
-    text_puts(&out, ",\"result\":{\"resultType\":\"complete\",");
-    put_tag(&out, exchange);
-    text_puts(&out, ",\"" MCP_META
-                    "serverInfo\":{\"name\":\"mortise\",\"version\":\"" MORTISE_VERSION "\"}}}}");
-    mcp_send(exchange, &out, 0, true);
-    text_release(&out);
-    mcp_exchange_unref(exchange);
-}
-
-void listen_end(struct mcp_server *server)
-{
-    size_t count;
-    struct mcp_exchange **list = all_listeners(server, &count);
-    for (size_t i = 0; i < count; i++) {
-        end(list[i]);
-        mcp_exchange_unref(list[i]);
-    }
-    free(list);
+    if (!is_told)
+        mcp_refuse(exchange, MCP_INTERNAL_ERROR, "out of memory");
+    return false;
 }

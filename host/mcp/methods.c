@@ -183,6 +183,10 @@ void method_serve(struct mcp_exchange *exchange)
         batch_serve(exchange);
         return;
     }
+    if (exchange->method == METHOD_LISTEN) {
+        listen_answer(exchange);
+        return;
+    }
     answer_begin(exchange, &out);
     write_result(exchange, &out);
     answer_close(exchange, &out);

@@ -18,6 +18,7 @@ struct mcp_server {
     pthread_mutex_t lock;      /* for what is open */
     struct mcp_exchange *open; /* calls, batches and subscriptions */
     unsigned listeners;
+    uint64_t change; /* counts those that listeners are told of */
     bool stopped;
 
     pthread_mutex_t telling; /* for the rest; held while connections are told */
@@ -89,6 +90,7 @@ struct mcp_exchange {
     bool is_over;            /* the answer was sent */
 
     bool is_open, listens;                /* server->lock */
+    uint64_t told_change;                 /* server->lock; of one that listens */
     struct mcp_exchange *previous, *next; /* server->lock */
     char text[];
 };
@@ -135,8 +137,10 @@ void tool_call_serve(struct mcp_exchange *exchange);
 void tool_call_give_up(struct mcp_exchange *exchange);
 
 /* Acknowledges it, and takes it in among those who are told, with its reference.  False: it is an
- * error now, or it was cancelled. */
+ * error now, or over already. */
 bool listen_serve(struct mcp_exchange *exchange);
+/* Its last message; without memory that is an error. */
+void listen_answer(struct mcp_exchange *exchange);
 /* Tells all of them that there are other tools. */
 void listen_tell(struct mcp_server *server);
 /* Sends each its last message. */

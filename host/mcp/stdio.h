@@ -6,7 +6,8 @@
  * another thread, which looks after it, go on reading in its place; then the first, when it is
  * through, stands by.  There are never more threads than calls that take their time, and two.
  *
- * Answers are written by whoever has one, a line at a time.  Who reads them slowly is waited for.
+ * Answers are written by whoever has one, a line at a time.  Who reads them slowly is waited for,
+ * until all is to end.
  */
 #ifndef MCP_STDIO_H
 #define MCP_STDIO_H
@@ -15,10 +16,16 @@
 
 struct mcp_stdio;
 
-/* Descriptors are borrowed, and read and written until mcp_stdio_free().  A line may have
- * `line_max` bytes.  Begins to read.  NULL with *error. */
-struct mcp_stdio *mcp_stdio_new(struct mcp_server *server, int in, int out, size_t line_max,
-                                struct error *error);
+struct mcp_stdio_setting {
+    struct mcp_server *server; /* outlives it */
+    /* Borrowed, and read and written until mcp_stdio_free().  An `out` that does not block lets
+     * `hurry_fd` count: once that is readable, who does not read is not waited for any more. */
+    int in, out, hurry_fd;
+    size_t line_max; /* bytes in a line that is read */
+};
+
+/* Begins to read.  NULL with *error. */
+struct mcp_stdio *mcp_stdio_new(const struct mcp_stdio_setting *setting, struct error *error);
 /* Readable once the input has ended, or the output cannot be written any more; to poll. */
 int mcp_stdio_end_fd(const struct mcp_stdio *stdio);
 /* Reads no more, and waits so long for what is being served: its answers are written.  False: some

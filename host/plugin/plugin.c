@@ -108,13 +108,6 @@ static bool read_face(struct plugin *plugin, struct error *error)
 
 /* ---- its tools ---- */
 
-/* One that its plugin can do without is none of the reasons to do without the plugin. */
-static bool may_be_left_out(const mortise_tool *instance, const struct error *error)
-{
-    return instance && MORTISE_HAS(instance, mortise_tool, options) &&
-           (instance->options & MORTISE_MAY_BE_LEFT_OUT) && error->kind != ERROR_INTERNAL;
-}
-
 static bool read_tools(struct plugin *plugin, struct error *error)
 {
     size_t count = plugin->face->tool_count;
@@ -126,7 +119,8 @@ static bool read_tools(struct plugin *plugin, struct error *error)
         struct tool *tool = &tools[i];
         struct error reason = ERROR_INIT;
         if (!meta_read(plugin, plugin->face->tools[i], tool, &reason)) {
-            if (may_be_left_out(plugin->face->tools[i], &reason)) {
+            const mortise_tool *instance = plugin->face->tools[i];
+            if (instance && tool_may_be_left_out(instance) && reason.kind != ERROR_INTERNAL) {
                 log_warning("plugin '%s': a tool is left out: %s", plugin->name, reason.message);
                 continue;
             }

@@ -120,11 +120,43 @@ static bool insert_plugin(struct registry *registry, const struct plugin *plugin
     return insert(&registry->plugin_names, named, error);
 }
 
-/* Puts a tool under its name, or says who has it (T37). */
+static void warn_of_left_out(const struct tool *tool, const struct tool *other)
+{
+    log_warning("plugin '%s': its tool '%s' is left out, since '%s' brings one of that name: give "
+                "one of the two plugins a \"prefix\" or \"rename\" in the configuration",
+                tool->plugin->name, tool->name, other->plugin->path);
+}
+
+/* Takes the name from a tool that can be done without; its plugin keeps the others. */
+static void give_way(struct registry *registry, const struct tool *tool, const struct tool *other)
+{
+    struct named *named;
+    size_t at = 0;
+    HASH_FIND_STR(registry->tool_names, tool->name, named);
+    HASH_DEL(registry->tool_names, named);
+    while (registry->tools.items[at] != tool)
+        at++;
+    registry->tools.count--;
+    memmove(&registry->tools.items[at], &registry->tools.items[at + 1],
+            (registry->tools.count - at) * sizeof(registry->tools.items[0]));
+    warn_of_left_out(tool, other);
+}
+
+/* Puts a tool under its name, or says who has it (T37).  One that can be done without is passed
+ * over then, with `named` left empty. */
 static bool insert_tool(struct registry *registry, const struct tool *tool, struct named *named,
                         struct error *error)
 {
     const struct tool *other = registry_find(registry, tool->name);
+    *named = (struct named){0};
+    if (other && tool_may_be_left_out(tool->instance)) {
+        warn_of_left_out(tool, other);
+        return true;
+    }
+    if (other && other->plugin != tool->plugin && tool_may_be_left_out(other->instance)) {
+        give_way(registry, other, tool);
+        other = NULL;
+    }
     if (other && other->plugin == tool->plugin)
         return error_set(error, ERROR_PLUGIN,
                          "Tool with name '%s' already registered: '%s' brings it twice", tool->name,
@@ -151,8 +183,9 @@ static bool insert_names(struct registry *registry, const struct plugin *plugin,
         done++;
     if (done == plugin->tool_count)
         return true;
-    while (done > 0)
-        HASH_DEL(registry->tool_names, &names[done--]);
+    for (; done > 0; done--)
+        if (names[done].tool)
+            HASH_DEL(registry->tool_names, &names[done]);
     HASH_DEL(registry->plugin_names, &names[0]);
     return false;
 }
@@ -196,7 +229,8 @@ static void place_hook(struct registry *registry, struct hook *hook)
 static void commit(struct registry *registry, struct plugin *plugin)
 {
     for (size_t i = 0; i < plugin->tool_count; i++)
-        place_tool(registry, plugin->tools[i]);
+        if (registry_find(registry, plugin->tools[i]->name) == plugin->tools[i])
+            place_tool(registry, plugin->tools[i]);
     for (size_t i = 0; i < plugin->hook_count; i++)
         place_hook(registry, &plugin->hooks[i]);
     registry->plugins.items[registry->plugins.count++] = plugin;

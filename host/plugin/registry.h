@@ -43,6 +43,13 @@ struct tool {
     struct tool_gate *gate; /* MORTISE_SERIAL: one call at a time; else NULL */
 };
 
+/* Whether its plugin is loaded without it if need be (MORTISE_MAY_BE_LEFT_OUT). */
+static inline bool tool_may_be_left_out(const mortise_tool *instance)
+{
+    return MORTISE_HAS(instance, mortise_tool, options) &&
+           (instance->options & MORTISE_MAY_BE_LEFT_OUT);
+}
+
 struct hook {
     const char *name;
     const mortise_hooks *table;

@@ -3,8 +3,9 @@
  *
  * Watched are the set's folders that exist, the folders in them, and those of the files that it
  * must load.  What changes is left alone until nothing more has happened for a moment, so that
- * an installation of several files is one reload.  One thread, which polls the descriptor
- * beside its own.
+ * an installation of several files is one reload.  Where the system has no watches left to give,
+ * which a warning tells, the files are looked at every second.  One thread, which polls the
+ * descriptor beside its own.
  */
 #ifndef PLUGIN_WATCH_H
 #define PLUGIN_WATCH_H
@@ -13,7 +14,7 @@
 
 struct plugin_watch;
 
-/* `set` outlives it.  NULL with *error, kind config: the system has no watches to give. */
+/* `set` outlives it, and need not be loaded yet.  NULL with *error: no memory or descriptors. */
 struct plugin_watch *plugin_watch_new(const struct plugin_set *set, struct error *error);
 void plugin_watch_free(struct plugin_watch *watch); /* NULL is fine */
 

@@ -157,7 +157,8 @@ static void write_file(struct text *out, const struct plugin *plugin)
         json_put_string(out, "sha256", sha256);
 }
 
-static void write_plugin(struct text *out, const struct plugin *plugin)
+static void write_plugin(struct text *out, const struct registry *registry,
+                         const struct plugin *plugin)
 {
     json_put_comma(out);
     text_putc(out, '{');
@@ -169,7 +170,8 @@ static void write_plugin(struct text *out, const struct plugin *plugin)
     json_put_key(out, "tools");
     text_putc(out, '[');
     for (size_t i = 0; i < plugin->tool_count; i++)
-        write_tool(out, plugin->tools[i]);
+        if (registry_find(registry, plugin->tools[i]->name) == plugin->tools[i])
+            write_tool(out, plugin->tools[i]); /* else it gave way to another of its name */
     text_putc(out, ']');
     json_put_key(out, "hooks");
     text_putc(out, '[');
@@ -185,7 +187,7 @@ void record_write_plugins(struct text *out, const struct registry *registry)
     json_put_key(out, "plugins");
     text_putc(out, '[');
     for (size_t i = 0; (plugin = registry_plugin(registry, i)); i++)
-        write_plugin(out, plugin);
+        write_plugin(out, registry, plugin);
     text_putc(out, ']');
 }
 

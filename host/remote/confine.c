@@ -1,4 +1,5 @@
-/* The tools of a plugin that are marked MORTISE_SANDBOX_REQUIRED, and the process for their calls. */
+/* The tools of a plugin that are marked MORTISE_SANDBOX_REQUIRED, and the process for their calls.
+ */
 #include <string.h>
 
 #include "plugin/registry.h"
@@ -8,8 +9,7 @@
 /* One face for each tool of the plugin, of which those that need it are used. */
 static bool make_faces(struct remote *remote, struct plugin *plugin)
 {
-    struct remote_tool *tools =
-        arena_alloc(&remote->memory, plugin->tool_count * sizeof(*tools));
+    struct remote_tool *tools = arena_alloc(&remote->memory, plugin->tool_count * sizeof(*tools));
     for (size_t i = 0; tools && i < plugin->tool_count; i++) {
         struct tool *tool = plugin->tools[i];
         if (!(tool->meta.flags & MORTISE_SANDBOX_REQUIRED))
@@ -19,6 +19,8 @@ static bool make_faces(struct remote *remote, struct plugin *plugin)
                                        .meta = &tool->meta,
                                        .state = &tools[i],
                                        .run = remote_run};
+        if (tool_may_be_left_out(tool->instance))
+            tools[i].face.options = MORTISE_MAY_BE_LEFT_OUT;
         tool->instance = &tools[i].face;
         tool->is_confined = true;
     }
@@ -33,9 +35,8 @@ bool remote_confine(struct plugin *plugin, struct error *error)
                          "it has tools that run in sandboxes of their own, which cannot be made in "
                          "the one that its \"isolation\" in the configuration wants: let that be "
                          "\"process\"");
-    struct remote *remote =
-        remote_new(isolation, plugin->path, &plugin->file,
-                   *plugin->sha256 ? plugin->sha256 : NULL, plugin->api, error);
+    struct remote *remote = remote_new(isolation, plugin->path, &plugin->file,
+                                       *plugin->sha256 ? plugin->sha256 : NULL, plugin->api, error);
     if (!remote)
         return false;
     remote->confines = plugin;

@@ -6,12 +6,12 @@
 #define ENTRIES_MAX 10000
 #define TEXTS_MAX   100
 
-static bool read_tool(struct remote *remote, struct parcel *message,
-                      struct remote_tool *tool)
+static bool read_tool(struct remote *remote, struct parcel *message, struct remote_tool *tool)
 {
     const mortise_tool_meta *meta = take_meta(message, &remote->memory, TEXTS_MAX);
-    tool->face = (mortise_tool){
-        .size = sizeof(tool->face), .meta = meta, .state = tool, .run = remote_run};
+    tool->face =
+        (mortise_tool){.size = sizeof(tool->face), .meta = meta, .state = tool, .run = remote_run};
+    tool->face.options = parcel_u32(message) & MORTISE_MAY_BE_LEFT_OUT;
     tool->remote = remote;
     return !message->bad;
 }

@@ -27,7 +27,7 @@
 /* One plugin and one control socket: there is nothing else in this process. */
 static struct {
     const char *config;
-    pid_t host, guard; /* who has started all this, and the parent */
+    pid_t host, guard;        /* who has started all this, and the parent */
     char sha256[SHA256_TEXT]; /* of what may be loaded; "": anything */
     struct sealed copy;       /* of it */
     enum serve_for purpose;
@@ -167,6 +167,7 @@ static void put_tool(struct text *out, const struct tool *tool)
     meta.title = said->title;
     meta.examples = MORTISE_HAS(said, mortise_tool_meta, examples) ? said->examples : NULL;
     put_meta(out, &meta);
+    parcel_put_u32(out, tool_may_be_left_out(tool->instance) ? MORTISE_MAY_BE_LEFT_OUT : 0);
     out->failed |= schema.failed;
     text_release(&schema);
 }
@@ -264,15 +265,15 @@ static struct plugin *load(const char *path, const struct file_id *file)
 {
     struct error error = ERROR_INIT;
     bool again;
-    struct loader loader = {
-        .registry = registry_new(), .config = copy_config, .services = serve_services(),
-        .bell = find_bell()};
+    struct loader loader = {.registry = registry_new(),
+                            .config = copy_config,
+                            .services = serve_services(),
+                            .bell = find_bell()};
     if (*control.sha256) {
         loader.admits = is_same;
         loader.copy = &control.copy;
     }
-    struct plugin *plugin =
-        loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
+    struct plugin *plugin = loader.registry ? loader_make(&loader, path, &again, &error) : NULL;
     if (!loader.registry)
         error_memory(&error);
     registry_unref(loader.registry); /* it was for the loader's claims */

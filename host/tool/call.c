@@ -134,11 +134,12 @@ void call_take_result(struct call *call, struct tool_result *result)
 
 /* ---- ending ---- */
 
-/* The callback runs on another thread with data of the tool's: the tool must not see its
- * call end, and free that data, before it is through.  It may itself finish the call. */
-static void wait_for_callback_locked(struct call *call)
+/* Before the call ends.  The callback runs on another thread with data of the tool's: the tool must
+ * not see its call end, and free that data, before it is through; it may itself finish the call.
+ * And whoever watches is there until the call ends. */
+static void wait_for_others_locked(struct call *call)
 {
-    while (call->calling_back && !pthread_equal(call->caller, pthread_self()))
+    while (call->showing || (call->calling_back && !pthread_equal(call->caller, pthread_self())))
         pthread_cond_wait(&call->changed, &call->lock);
 }
 
@@ -195,7 +196,7 @@ static void announce(struct call *call)
 void call_finish(struct call *call, mortise_status status)
 {
     pthread_mutex_lock(&call->lock);
-    wait_for_callback_locked(call);
+    wait_for_others_locked(call);
     bool pending = call->state == CALL_PENDING;
     if (pending) {
         end_locked(call, status);
@@ -216,7 +217,7 @@ void call_finish(struct call *call, mortise_status status)
 static void returned(struct call *call, mortise_status status)
 {
     pthread_mutex_lock(&call->lock);
-    wait_for_callback_locked(call);
+    wait_for_others_locked(call);
     bool finished = call->state == CALL_FINISHED;
     bool pending = status == MORTISE_PENDING && !finished;
     if (status == MORTISE_PENDING) {
@@ -448,5 +449,7 @@ void call_abandon(struct call *call)
                                                                   .bytes_in = call->arguments_length});
     atomic_store(&call->abandoned, true);
     call->context = &nobody;
+    while (call->showing)
+        pthread_cond_wait(&call->changed, &call->lock);
     pthread_mutex_unlock(&call->lock);
 }

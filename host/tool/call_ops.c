@@ -126,17 +126,29 @@ static bool is_watched(const struct call *call)
     return call->watcher.progress && !atomic_load(&call->abandoned);
 }
 
-/* Whether the call may show `length` bytes more.  Later, smaller chunks may still fit. */
-static bool take_budget(struct call *call, size_t length)
+/* Whether the call may show `length` bytes more, now.  Later, smaller chunks may still fit. */
+static bool begin_showing(struct call *call, size_t length)
 {
-    bool fits = lock_open(call);
+    if (!lock_open(call))
+        return false;
+    bool fits = !atomic_load(&call->abandoned) && length <= PROGRESS_MAX - call->progress_bytes;
     if (fits) {
-        fits = length <= PROGRESS_MAX - call->progress_bytes;
-        if (fits)
-            call->progress_bytes += length;
-        unlock(call);
+        call->progress_bytes += length;
+        call->showing++;
     }
+    unlock(call);
     return fits;
+}
+
+/* The watcher outlives this: the call does not end before. */
+static bool show_progress(struct call *call, const struct progress *progress)
+{
+    bool shown = call->watcher.progress(call->watcher.self, call, progress);
+    pthread_mutex_lock(&call->lock);
+    if (--call->showing == 0)
+        pthread_cond_broadcast(&call->changed);
+    pthread_mutex_unlock(&call->lock);
+    return shown;
 }
 
 /* Once per call, whatever was lost and however often. */
@@ -145,8 +157,9 @@ static void notice(struct call *call, const char *stream, size_t lost)
     if (!lock_open(call))
         return;
     account_drop_progress(call->tool->account, lost);
-    bool first = !call->progress_noticed;
+    bool first = !call->progress_noticed && !atomic_load(&call->abandoned);
     call->progress_noticed = true;
+    call->showing += first;
     unlock(call);
     struct progress progress = {
         .stream = stream ? stream : "progress",
@@ -154,7 +167,7 @@ static void notice(struct call *call, const char *stream, size_t lost)
         .notice = true,
     };
     if (first)
-        call->watcher.progress(call->watcher.self, call, &progress);
+        show_progress(call, &progress);
 }
 
 /* `length` is that of the whole text. */
@@ -164,8 +177,7 @@ static void show(struct call *call, struct progress *progress, size_t length)
     size_t kept = utf8_cut(text->data, text->length, PROGRESS_CHUNK_MAX);
     bool whole = kept == text->length;
     text->length = kept;
-    bool shown =
-        take_budget(call, kept) && call->watcher.progress(call->watcher.self, call, progress);
+    bool shown = begin_showing(call, kept) && show_progress(call, progress);
     if (!shown || !whole)
         notice(call, progress->stream, !shown ? length : length > kept ? length - kept : 0);
 }

@@ -50,7 +50,7 @@ struct call {
     atomic_int_least64_t entered_ns; /* 0: the tool was not entered */
 
     pthread_mutex_t lock;   /* for everything below */
-    pthread_cond_t changed; /* the state; it shall stop; the callback has returned */
+    pthread_cond_t changed; /* the state; it shall stop; the callback or progress() has returned */
     enum call_state state;
     mortise_status early; /* CALL_FINISHED: what finish() said */
     bool late;            /* run() returned MORTISE_PENDING */
@@ -75,6 +75,7 @@ struct call {
 
     size_t progress_bytes;
     bool progress_noticed;
+    unsigned showing; /* threads of the tool that are inside the watcher's progress() */
 
     struct call *older;      /* among those that were left behind */
     char owner[2 * 64 + 32]; /* "plugin 'x': tool 'y'", once the tool may be gone before the call */

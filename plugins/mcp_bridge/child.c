@@ -17,7 +17,8 @@
 
 enum {
     GROUP_MS = 300, /* what the process has left behind may end by itself, after SIGTERM */
-    ROUND_MS = 10   /* where an end can only be looked for */
+    ROUND_MS = 10,  /* where an end can only be looked for */
+    READS = 16      /* at a time: what it writes may have no end */
 };
 
 /* ---- what it gets ---- */
@@ -254,12 +255,12 @@ bool child_has_ended(const struct child *child, char *how, size_t size)
     return true;
 }
 
-/* Reads what nobody wants any more; at its end the descriptor is closed. */
+/* Reads of what nobody wants any more; at its end the descriptor is closed. */
 static void discard(int *fd)
 {
     char bytes[16384];
     ssize_t got = 1;
-    while (*fd >= 0 && got > 0) {
+    for (int reads = 0; reads < READS && *fd >= 0 && got > 0; reads++) {
         got = read(*fd, bytes, sizeof(bytes));
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
             close_fd(fd);

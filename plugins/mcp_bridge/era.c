@@ -13,7 +13,11 @@
 
 #define CLIENT "\"clientInfo\":{\"name\":\"mortise\",\"version\":\"" RPC_CLIENT_VERSION "\"}"
 
-enum { MISSING_CAPABILITY = -32021, UNSUPPORTED_VERSION = -32022 };
+enum {
+    MISSING_CAPABILITY = -32021,
+    UNSUPPORTED_VERSION = -32022,
+    INFO_MAX = 16 << 10 /* of what a server says of itself */
+};
 
 /* What a list of versions has in common with what is spoken here. */
 struct common {
@@ -45,6 +49,8 @@ static void take_over(struct session *session, const char *result, const char *i
         mortise_json_object(capabilities, "tools", &tools) == MORTISE_OK)
         mortise_json_boolean(tools, "listChanged", &tells);
     struct buffer server = BUFFER_INIT;
+    if (info && mortise_json_length(info) > INFO_MAX)
+        info = NULL;
     if (info)
         buffer_json(&server, info, mortise_json_length(info));
     pthread_mutex_lock(&session->lock);

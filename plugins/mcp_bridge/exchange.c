@@ -201,10 +201,12 @@ static void take_event(void *self, const struct sse_event *event)
     exchange->has_news = true;
     if (!event->length || (*event->name && strcmp(event->name, "message") != 0))
         return;
-    if (tell_text(exchange, event->data, event->length))
+    if (tell_text(exchange, event->data, event->length) || exchange->has_warned)
         return;
     char line[200];
-    snprintf(line, sizeof(line), "an event of its stream is no JSON: %.100s", event->data);
+    exchange->has_warned = true;
+    snprintf(line, sizeof(line), "an event of its stream is no JSON, and passed over: %.100s",
+             event->data);
     exchange->listener->note(exchange->listener->self, MORTISE_LOG_WARNING, line);
 }
 
@@ -276,6 +278,7 @@ static void on_answer(void *data, uint32_t status, const mortise_http_header *he
     for (size_t i = 0; i < count; i++)
         read_header(exchange, headers[i].name, headers[i].value, &is_exact);
     exchange->is_stream = exchange->is_stream && status >= 200 && status < 300;
+    exchange->had_stream = exchange->had_stream || exchange->is_stream;
 }
 
 static bool on_stream(struct exchange *exchange, const char *bytes, size_t length)

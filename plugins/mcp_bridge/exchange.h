@@ -25,12 +25,14 @@ struct exchange {
     int timer;           /* in `stop`: how long an answered stream may stay open */
     bool has_answer;     /* the listener knows of it */
     bool is_too_large, has_no_memory;
-    bool has_news; /* an event came since exchange_run() began */
+    bool has_warned; /* of an event that is no message */
+    bool has_news;   /* an event came since exchange_run() began */
     struct sse sse;
 
     /* of the last answer */
     uint32_t status; /* 0: there is none */
     bool is_stream, is_resumed;
+    bool had_stream;     /* an earlier one was one */
     struct buffer body;  /* of another answer than a stream */
     char type[128];      /* "application/json" */
     char session[1024];  /* "" */

@@ -19,7 +19,10 @@ enum {
     BACKOFF_MAX_MS = 30000,
     LASTING_MS = 10000, /* a server that ran so long has not failed */
     EAR_MS = 1000,      /* before a stream of changes is opened again; doubled each time … */
-    EAR_MAX_MS = 60000
+    EAR_MAX_MS = 60000,
+    CHANGES_MAX = 5, /* of a list, until it is read less and less often … */
+    CHANGES_MAX_MS = 60000,
+    CALM_MS = 120000 /* … and without a change for so long, often again */
 };
 
 static bool is_stopping(struct session *session)
@@ -28,6 +31,15 @@ static bool is_stopping(struct session *session)
     bool is_it = session->is_stopping;
     pthread_mutex_unlock(&session->lock);
     return is_it;
+}
+
+/* What was asked since then did not fail, and is asked again at once. */
+static bool was_interrupted(struct session *session, unsigned before)
+{
+    pthread_mutex_lock(&session->lock);
+    bool was = session->interruptions != before;
+    pthread_mutex_unlock(&session->lock);
+    return was;
 }
 
 /* ---- what changes, over HTTP: a stream of its own, and so a thread ---- */
@@ -63,6 +75,8 @@ static bool listen_once(struct session *session, struct link *link)
     if (owner && !text.failed)
         status = link->face->send(link, &message, problem, sizeof(problem));
     buffer_release(&text);
+    if (status == MORTISE_NOT_FOUND)
+        session_lose(session, problem);
     pthread_mutex_lock(&session->lock);
     session_leave_host_locked(session, owner);
     pthread_mutex_unlock(&session->lock);
@@ -127,6 +141,26 @@ static bool is_other(const struct listing *a, const struct listing *b)
     return strcmp(a->tools, b->tools) != 0;
 }
 
+/* Each change has the host load the plugin anew: a server whose list is never the same twice, such
+ * as one whose tools are those of this mortise, does not keep it busy. */
+static void count_change_locked(struct session *session)
+{
+    int64_t now_ms = pause_now_ms();
+    if (now_ms - session->last_change_ms > CALM_MS)
+        session->changes = 0;
+    session->changes++;
+    session->last_change_ms = now_ms;
+}
+
+/* From the first word of a change until the list is read. */
+static int64_t debounce_ms(const struct session *session)
+{
+    int64_t ms = session->config->limits.debounce_ms;
+    for (unsigned i = CHANGES_MAX; i < session->changes && ms < CHANGES_MAX_MS; i++)
+        ms *= 2;
+    return ms < CHANGES_MAX_MS ? ms : CHANGES_MAX_MS;
+}
+
 /* Takes `listing`.  Hosts whose tools are made of another one are told. */
 static void put_listing(struct session *session, struct listing *listing)
 {
@@ -134,6 +168,8 @@ static void put_listing(struct session *session, struct listing *listing)
     pthread_mutex_lock(&session->lock);
     struct listing *before = session->listing;
     session->listing = listing;
+    if (before && is_other(before, listing))
+        count_change_locked(session);
     for (struct owner *owner = session->owners; owner; owner = owner->next) {
         bool has_changed = owner->has_shown && (!owner->shown || is_other(owner->shown, listing));
         if (has_changed && !owner->is_leaving)
@@ -147,9 +183,14 @@ static void put_listing(struct session *session, struct listing *listing)
 static void read_again(struct session *session)
 {
     char problem[1024];
+    pthread_mutex_lock(&session->lock);
+    unsigned interruptions = session->interruptions;
+    pthread_mutex_unlock(&session->lock);
     struct listing *listing = tools_list_read(session, problem, sizeof(problem));
     if (listing)
         put_listing(session, listing);
+    else if (was_interrupted(session, interruptions))
+        session_note_change(session);
     else if (!is_stopping(session))
         session_log(session, MORTISE_LOG_WARNING, "its tools have changed, and are not known: %s",
                     problem);
@@ -314,15 +355,6 @@ static bool wait_until_wanted(struct session *session, unsigned *interruptions)
     return goes_on;
 }
 
-/* It did not fail then, and is started at once. */
-static bool was_interrupted(struct session *session, unsigned before)
-{
-    pthread_mutex_lock(&session->lock);
-    bool was = session->interruptions != before;
-    pthread_mutex_unlock(&session->lock);
-    return was;
-}
-
 static int64_t backoff_ms(const struct session *session)
 {
     int64_t ms = session->config->limits.backoff_ms;
@@ -387,8 +419,7 @@ static void look_after(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
     while (!session->is_dead && !session->is_stopping) {
-        int64_t due_ms =
-            session->changed_ms ? session->changed_ms + session->config->limits.debounce_ms : -1;
+        int64_t due_ms = session->changed_ms ? session->changed_ms + debounce_ms(session) : -1;
         bool has_letter = session->letters != NULL;
         bool is_due = due_ms >= 0 && pause_now_ms() >= due_ms;
         if (!has_letter && !is_due) {

@@ -227,11 +227,13 @@ static mortise_status be_patient(struct sending *sending, unsigned *attempt, int
     return exchange_wait(exchange, wait_ms) ? MORTISE_OK : stopped(sending);
 }
 
-/* It is not known there any more.  Some say 400 where the protocol has 404. */
+/* It is not known there any more.  Some say 400 where the protocol has 404.  Where a stream is
+ * asked for, that may be what is not there; and a request that was begun must not be asked anew. */
 static bool is_of_session(const struct sending *sending)
 {
     const struct exchange *exchange = &sending->exchange;
-    return sending->session[0] &&
+    bool is_certain = sending->message->json ? !exchange->is_resumed : exchange->had_stream;
+    return is_certain && sending->session[0] &&
            (exchange->status == 404 || (exchange->status == 400 && exchange->body.text &&
                                         strcasestr(exchange->body.text, "session")));
 }

@@ -27,10 +27,11 @@
 enum {
     QUEUE_MAX = 64 << 20, /* bytes that a server has not read */
     ROOM = 64 << 10,      /* for one read() */
-    KEPT = 1 << 20,       /* of a buffer that was larger */
-    TAIL = 4096,          /* of what it writes to stderr */
-    SHOWN = 700,          /* of that, in a reason */
-    LAST_MS = 300         /* for what it still has to say, once its input is broken */
+    READS = 16, /* at a time, so that nothing that it writes without an end is all that is done */
+    KEPT = 1 << 20, /* of a buffer that was larger */
+    TAIL = 4096,    /* of what it writes to stderr */
+    SHOWN = 700,    /* of that, in a reason */
+    LAST_MS = 300   /* for what it still has to say, once its input is broken */
 };
 
 struct stdio_link {
@@ -115,9 +116,16 @@ static void write_queue_locked(struct stdio_link *self)
         buffer_clear(&self->queue);
 }
 
-/* Puts the rest of a message behind what waits. */
+/* Puts the rest of a message behind what waits, and what was sent out of the way: a slow reader may
+ * never come to the end. */
 static bool queue_locked(struct stdio_link *self, const char *text, size_t length, bool with_end)
 {
+    struct buffer *queue = &self->queue;
+    if (self->sent > KEPT && self->sent > queue->length / 2) {
+        queue->length -= self->sent;
+        memmove(queue->text, queue->text + self->sent, queue->length);
+        self->sent = 0;
+    }
     buffer_put(&self->queue, text, length);
     if (with_end)
         buffer_put(&self->queue, "\n", 1);
@@ -141,11 +149,10 @@ static mortise_status send_locked(struct stdio_link *self, const struct link_mes
     bool is_whole = written > message->length;
     if (is_whole || self->is_broken)
         return MORTISE_OK;
-    size_t begin = self->queue.length;
     if (queue_locked(self, message->json + written, message->length - written, true))
         return MORTISE_OK;
     self->queue.failed = false;
-    self->queue.length = begin;
+    self->queue.length = self->sent + left;
     self->is_broken = written > 0; /* half a message is in the pipe */
     snprintf(problem, size, "out of memory");
     return MORTISE_NO_MEMORY;
@@ -239,10 +246,10 @@ static void take_lines(struct stdio_link *self)
         memmove(input->text, begin, input->length);
 }
 
-/* Reads what is there.  False: it is the end, or too much, for the reason in `why`. */
+/* Reads of what is there.  False: it is the end, or too much, for the reason in `why`. */
 static bool read_output(struct stdio_link *self, char *why, size_t size)
 {
-    for (;;) {
+    for (int reads = 0; reads < READS; reads++) {
         char *room = buffer_room(&self->input, ROOM);
         if (!room) {
             snprintf(why, size, "there is no memory for a message of it");
@@ -261,27 +268,30 @@ static bool read_output(struct stdio_link *self, char *why, size_t size)
             return false;
         }
     }
+    return true;
 }
 
 /* FAULTS 143: always read, and the end of it kept. */
 static void read_errors(struct stdio_link *self)
 {
     char bytes[16384];
-    ssize_t got;
-    while (self->child.err >= 0 && (got = read(self->child.err, bytes, sizeof(bytes))) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
+    ssize_t got = 1;
+    for (int reads = 0; reads < READS && self->child.err >= 0; reads++) {
+        got = read(self->child.err, bytes, sizeof(bytes));
         if (got < 0)
             return;
+        if (got == 0)
+            break;
         size_t added = (size_t)got < TAIL ? (size_t)got : TAIL;
         size_t kept = self->tail_length + added > TAIL ? TAIL - added : self->tail_length;
         memmove(self->tail, self->tail + self->tail_length - kept, kept);
         memcpy(self->tail + kept, bytes + (size_t)got - added, added);
         self->tail_length = kept + added;
     }
-    if (self->child.err >= 0)
+    if (got == 0) {
         close(self->child.err);
-    self->child.err = -1;
+        self->child.err = -1;
+    }
 }
 
 /* ---- the thread ---- */

@@ -9,6 +9,7 @@
 
 #include "buffer.h"
 #include "config.h"
+#include "pause.h"
 #include "session.h"
 #include "tools.h"
 
@@ -87,6 +88,39 @@ static void bridge_close(void *state)
     free(bridge);
 }
 
+static bool is_among(const char *name, char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* "servers": those that are used; without it all are.  False: it was refused. */
+static bool choose_servers(struct bridge *bridge)
+{
+    char **names;
+    struct server_list *list = &bridge->servers;
+    size_t kept = 0;
+    mortise_status status = mortise_config_strings(bridge->host, "servers", &names);
+    if (status == MORTISE_NOT_FOUND)
+        return true;
+    if (status != MORTISE_OK) {
+        mortise_refuse(bridge->host, status == MORTISE_NO_MEMORY
+                                         ? "out of memory"
+                                         : "\"servers\" must be a list of names");
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_among(list->servers[i]->name, names))
+            list->servers[kept++] = list->servers[i];
+        else
+            config_unref(list->servers[i]);
+    }
+    list->count = kept;
+    free(names);
+    return true;
+}
+
 static void report_line(void *self, uint32_t level, const char *text)
 {
     const struct bridge *bridge = self;
@@ -118,6 +152,7 @@ static bool take_sessions(struct bridge *bridge)
  * tools may be others by now are started. */
 static void start(struct bridge *bridge)
 {
+    int64_t began_ms = pause_now_ms();
     for (size_t i = 0; i < bridge->session_count; i++) {
         struct listing *listing = session_peek(bridge->sessions[i]);
         if (!listing || !bridge->is_lazy || is_expired(listing))
@@ -127,7 +162,7 @@ static void start(struct bridge *bridge)
     for (size_t i = 0; i < bridge->session_count; i++) {
         struct listing *listing = session_peek(bridge->sessions[i]);
         if (!listing)
-            session_wait(bridge->sessions[i]);
+            session_wait(bridge->sessions[i], began_ms, NULL);
         listing_unref(listing);
     }
 }
@@ -143,7 +178,12 @@ static void *bridge_open(const mortise_host *host)
         bridge_close(bridge);
         return NULL;
     }
-    if (!config_read_all(&bridge->servers, &bridge->limits, &report) || !take_sessions(bridge)) {
+    bool is_read = config_read_all(&bridge->servers, &bridge->limits, &report);
+    if (is_read && !choose_servers(bridge)) {
+        bridge_close(bridge);
+        return NULL;
+    }
+    if (!is_read || !take_sessions(bridge)) {
         bridge_close(bridge);
         return mortise_refuse(host, "out of memory");
     }
@@ -164,16 +204,33 @@ static void describe(const struct bridge *bridge, size_t index, struct buffer *o
     buffer_puts(out, "]}");
 }
 
-static mortise_status tell_servers(mortise_call *call, const char *json, void *data)
+static void wake(void *data)
 {
     const struct bridge *bridge = data;
+    for (size_t i = 0; i < bridge->session_count; i++)
+        session_wake(bridge->sessions[i]);
+}
+
+static void start_all(struct bridge *bridge, mortise_call *call)
+{
+    int64_t began_ms = pause_now_ms();
+    mortise_on_cancel(call, wake, bridge);
+    for (size_t i = 0; i < bridge->session_count; i++)
+        session_start(bridge->sessions[i]);
+    for (size_t i = 0; i < bridge->session_count; i++)
+        session_wait(bridge->sessions[i], began_ms, call);
+}
+
+static mortise_status tell_servers(mortise_call *call, const char *json, void *data)
+{
+    struct bridge *bridge = data;
     struct buffer text = BUFFER_INIT;
     bool is_check = false;
     mortise_json_boolean(json, "check", &is_check);
-    for (size_t i = 0; is_check && i < bridge->session_count; i++)
-        session_start(bridge->sessions[i]);
-    for (size_t i = 0; is_check && i < bridge->session_count; i++)
-        session_wait(bridge->sessions[i]);
+    if (is_check)
+        start_all(bridge, call);
+    if (mortise_cancelled(call))
+        return MORTISE_CANCELLED;
     buffer_puts(&text, "{\"servers\":[");
     for (size_t i = 0; i < bridge->session_count; i++)
         describe(bridge, i, &text);

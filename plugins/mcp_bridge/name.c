@@ -45,6 +45,18 @@ void name_make_other(char out[NAME_SIZE], const char *server, const char *tool)
     snprintf(out + strlen(out), HASH_LENGTH + 2, "_%08" PRIx32, sum);
 }
 
+unsigned name_rounds(const char *server, const char *tool)
+{
+    char front[NAME_SIZE];
+    unsigned rounds = 0;
+    name_make(front, server, "");
+    for (const char *part = tool, *end; part; part = end ? end + 2 : NULL) {
+        rounds += strncmp(part, front, strlen(front)) == 0;
+        end = strstr(part, "__");
+    }
+    return rounds;
+}
+
 void name_make(char out[NAME_SIZE], const char *server, const char *tool)
 {
     if (!put(out, NAME_SIZE - 1, server, tool))

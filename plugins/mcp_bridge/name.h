@@ -15,5 +15,8 @@ enum { NAME_SIZE = 65 };
 void name_make(char out[NAME_SIZE], const char *server, const char *tool);
 /* The same, with the hash in any case: for the second one of two that came out the same. */
 void name_make_other(char out[NAME_SIZE], const char *server, const char *tool);
+/* How often the server's own name stands in front of the tool's already: so often it came through
+ * here before. */
+unsigned name_rounds(const char *server, const char *tool);
 
 #endif

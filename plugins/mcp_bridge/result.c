@@ -15,8 +15,10 @@
 enum {
     TYPE_BYTES = 128, /* of a media type */
     NAME_BYTES = 256,
-    URI_BYTES = 8193,  /* the longest that the host takes, and its NUL */
-    ERROR_BYTES = 8192 /* of the message of an error, and of its data */
+    URI_BYTES = 8193,   /* the longest that the host takes, and its NUL */
+    ERROR_BYTES = 8192, /* of the message of an error, and of its data */
+    PARTS_MAX = 20, /* that the host takes; of more, and of as many that it refused, lines tell */
+    REFUSED_MAX = 5
 };
 
 /* A result on its way. */
@@ -25,7 +27,7 @@ struct mapping {
     const struct result_source *source;
     struct buffer text;
     bool is_error; /* attachments do not go with one */
-    bool has_attached;
+    unsigned attached, refused;
     bool has_no_memory;
 };
 
@@ -90,16 +92,25 @@ static const char *last_part(const char *uri)
     return *name ? name : NULL;
 }
 
+static bool may_attach(const struct mapping *mapping)
+{
+    return !mapping->is_error && mapping->attached < PARTS_MAX && mapping->refused < REFUSED_MAX;
+}
+
 /* False: in the place of what cannot go with the result is a line that tells of it. */
+static bool count_attached(struct mapping *mapping, mortise_status status)
+{
+    mapping->has_no_memory = mapping->has_no_memory || status == MORTISE_NO_MEMORY;
+    mapping->attached += status == MORTISE_OK;
+    mapping->refused += status != MORTISE_OK;
+    return status == MORTISE_OK;
+}
+
 static bool attach(struct mapping *mapping, const char *type, const char *name, const char *bytes,
                    size_t length)
 {
-    if (mapping->is_error)
-        return false;
-    mortise_status status = mortise_attach_bytes(mapping->call, type, name, bytes, length);
-    mapping->has_no_memory = mapping->has_no_memory || status == MORTISE_NO_MEMORY;
-    mapping->has_attached = mapping->has_attached || status == MORTISE_OK;
-    return status == MORTISE_OK;
+    return may_attach(mapping) &&
+           count_attached(mapping, mortise_attach_bytes(mapping->call, type, name, bytes, length));
 }
 
 /* The bytes that `object` has in base64 at `key`, malloc'ed; NULL: it has none. */
@@ -171,13 +182,12 @@ static void put_link(struct mapping *mapping, const char *block)
     string(block, "uri", uri, sizeof(uri));
     string(block, "mimeType", type, sizeof(type));
     string(block, "name", name, sizeof(name));
-    mortise_status status = MORTISE_INVALID;
-    if (!mapping->is_error && *uri)
-        status = mortise_attach_uri(mapping->call, *type ? type : "application/octet-stream",
-                                    *name ? name : NULL, uri);
-    mapping->has_no_memory = mapping->has_no_memory || status == MORTISE_NO_MEMORY;
-    mapping->has_attached = mapping->has_attached || status == MORTISE_OK;
-    if (status != MORTISE_OK)
+    bool is_attached =
+        *uri && may_attach(mapping) &&
+        count_attached(mapping,
+                       mortise_attach_uri(mapping->call, *type ? type : "application/octet-stream",
+                                          *name ? name : NULL, uri));
+    if (!is_attached)
         put_line(mapping, "[link %s%s%s]", name, *name ? ": " : "", *uri ? uri : "to nowhere");
 }
 
@@ -215,8 +225,8 @@ static bool has_parts(const char *structured)
 static mortise_status succeed(struct mapping *mapping, const char *structured)
 {
     struct buffer *text = &mapping->text;
-    bool is_structured = structured && (mapping->source->has_output_schema ||
-                                        (!text->length && !mapping->has_attached));
+    bool is_structured =
+        structured && (mapping->source->has_output_schema || (!text->length && !mapping->attached));
     if (is_structured)
         return reply(mapping, has_parts(structured) ? MORTISE_TEXT_RESULT : MORTISE_JSON_RESULT,
                      structured, mortise_json_length(structured));

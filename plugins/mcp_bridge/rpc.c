@@ -8,6 +8,15 @@
 #include <mortise/json.h>
 #include <mortise/tool.h>
 
+enum { ID_MAX = 1024 };
+
+/* It goes back as it came: one that is no id, or a heap of bytes, is none. */
+static bool is_id(const char *value)
+{
+    bool is_kind = *value == '"' || *value == '-' || (*value >= '0' && *value <= '9');
+    return is_kind && mortise_json_length(value) <= ID_MAX;
+}
+
 void rpc_read(struct rpc *rpc, const char *json)
 {
     const char *value = NULL;
@@ -16,7 +25,7 @@ void rpc_read(struct rpc *rpc, const char *json)
     while (mortise_json_next_member(json, &value, name, sizeof(name)) == MORTISE_OK) {
         bool is_null = strncmp(value, "null", 4) == 0;
         if (strcmp(name, "id") == 0)
-            rpc->id = is_null ? NULL : value;
+            rpc->id = is_id(value) ? value : NULL;
         else if (strcmp(name, "params") == 0)
             rpc->params = *value == '{' ? value : NULL;
         else if (strcmp(name, "result") == 0)
@@ -27,7 +36,7 @@ void rpc_read(struct rpc *rpc, const char *json)
             rpc->has_method =
                 mortise_json_string(value, NULL, rpc->method, sizeof(rpc->method)) == MORTISE_OK;
     }
-    rpc->has_number = rpc->id && (*rpc->id == '-' || (*rpc->id >= '0' && *rpc->id <= '9')) &&
+    rpc->has_number = rpc->id && *rpc->id != '"' &&
                       mortise_json_integer(rpc->id, NULL, &rpc->number) == MORTISE_OK;
 }
 

@@ -4,7 +4,8 @@
 
 #include <mortise/json.h>
 
-enum { DEPTH_MAX = 100 }; /* what is deeper stays as it is, and the host's own limit is below */
+/* What is deeper stays as it is.  Each level reads all that is below it once more. */
+enum { DEPTH_MAX = 50 };
 
 struct repair {
     struct buffer *out;
@@ -85,14 +86,27 @@ static bool is_wrong(const struct member *member)
     return is_boolean(member->value) && (is_limit || strcmp(member->name, "required") == 0);
 }
 
-/* Writes a limit under the name that it has by now. */
-static bool put_limit(struct repair *repair, const char *object, struct member *member)
+/* What an object says of its two limits; looked for once, however often they are written. */
+struct limits_of {
+    const char *object;
+    bool is_known[2], is_exclusive[2];
+};
+
+static bool is_exclusive(struct limits_of *limits, const char *other)
 {
-    bool is_exclusive = false;
+    bool is_upper = strcmp(other, "exclusiveMaximum") == 0;
+    if (!limits->is_known[is_upper])
+        mortise_json_boolean(limits->object, other, &limits->is_exclusive[is_upper]);
+    limits->is_known[is_upper] = true;
+    return limits->is_exclusive[is_upper];
+}
+
+/* Writes a limit under the name that it has by now. */
+static bool put_limit(struct repair *repair, struct limits_of *limits, struct member *member)
+{
     bool is_limit = strcmp(member->name, "minimum") == 0 || strcmp(member->name, "maximum") == 0;
     const char *other = is_limit ? exclusive_of(member->name) : NULL;
-    if (!is_limit || mortise_json_boolean(object, other, &is_exclusive) != MORTISE_OK ||
-        !is_exclusive)
+    if (!is_limit || !is_exclusive(limits, other))
         return false;
     buffer_printf(repair->out, "%s\"%s\":", member->is_first ? "" : ",", other);
     put_value(repair, member->value);
@@ -157,6 +171,7 @@ static void put_keyword(struct repair *repair, const struct member *member, int 
 static void put_schema(struct repair *repair, const char *schema, int depth)
 {
     struct member member = {.is_first = true};
+    struct limits_of limits = {.object = schema};
     if (*schema != '{' || depth == DEPTH_MAX) {
         put_value(repair, schema);
         return;
@@ -165,7 +180,7 @@ static void put_schema(struct repair *repair, const char *schema, int depth)
     while (next(schema, &member)) {
         if (is_wrong(&member)) {
             repair->has_changed = true;
-        } else if (!put_limit(repair, schema, &member)) {
+        } else if (!put_limit(repair, &limits, &member)) {
             put_name(repair, &member);
             put_keyword(repair, &member, depth + 1);
         }

@@ -71,6 +71,31 @@ void session_leave_host_locked(struct session *session, struct owner *owner)
         pthread_cond_broadcast(&session->news);
 }
 
+/* ---- the end of a link ---- */
+
+/* Also when the session on the server is over (MORTISE_NOT_FOUND): by whoever is still counted
+ * among the senders, so that the link that is lost is no later one. */
+static void lose_locked(struct session *session, const char *reason)
+{
+    if (!session->is_dead) {
+        session->is_dead = true;
+        snprintf(session->reason, sizeof(session->reason), "%s", reason);
+        session->reason[mortise_cut(session->reason, strlen(session->reason))] = '\0';
+    }
+    for (struct pending *pending = session->pendings; pending; pending = pending->next) {
+        pending->is_lost = true;
+        pthread_cond_signal(&pending->news);
+    }
+    pthread_cond_broadcast(&session->news);
+}
+
+void session_lose(struct session *session, const char *reason)
+{
+    pthread_mutex_lock(&session->lock);
+    lose_locked(session, reason);
+    pthread_mutex_unlock(&session->lock);
+}
+
 /* ---- messages without an answer ---- */
 
 void session_post(struct session *session, const struct link_message *message)
@@ -88,9 +113,12 @@ void session_post(struct session *session, const struct link_message *message)
     bool is_sent = link && (owner || !link->face->waits);
     session->senders += is_sent;
     pthread_mutex_unlock(&session->lock);
+    mortise_status status = MORTISE_OK;
     if (is_sent)
-        link->face->send(link, &letter, problem, sizeof(problem));
+        status = link->face->send(link, &letter, problem, sizeof(problem));
     pthread_mutex_lock(&session->lock);
+    if (status == MORTISE_NOT_FOUND)
+        lose_locked(session, problem);
     session->senders -= is_sent;
     session_leave_host_locked(session, owner);
     pthread_cond_broadcast(&session->news);
@@ -232,6 +260,9 @@ static void take_notification(struct session *session, const struct rpc *rpc)
         show_progress(session, rpc->params);
     } else if (strcmp(rpc->method, "notifications/tools/list_changed") == 0) {
         session_note_change(session);
+    } else if (session->config->is_http &&
+               strcmp(rpc->method, "notifications/subscriptions/acknowledged") == 0) {
+        session_note_change(session); /* between the list and this nobody listened */
     }
 }
 
@@ -250,22 +281,6 @@ static void on_message(void *self, const char *json, size_t length)
     } else if (rpc.result || rpc.error) {
         take_answer(session, &rpc);
     }
-}
-
-void session_lose(struct session *session, const char *reason)
-{
-    pthread_mutex_lock(&session->lock);
-    if (!session->is_dead) {
-        session->is_dead = true;
-        snprintf(session->reason, sizeof(session->reason), "%s", reason);
-        session->reason[mortise_cut(session->reason, strlen(session->reason))] = '\0';
-    }
-    for (struct pending *pending = session->pendings; pending; pending = pending->next) {
-        pending->is_lost = true;
-        pthread_cond_signal(&pending->news);
-    }
-    pthread_cond_broadcast(&session->news);
-    pthread_mutex_unlock(&session->lock);
 }
 
 static void on_closed(void *self, const char *reason)
@@ -338,7 +353,7 @@ static void settle_locked(struct session *session, struct pending *pending, stru
         reply->error = pending->error;
         reply->is_late = false;
         reply->status = pending->has_no_memory ? MORTISE_NO_MEMORY : MORTISE_OK;
-    } else if (pending->is_lost) {
+    } else if (pending->is_lost && reply->status != MORTISE_NOT_FOUND) {
         reply->is_lost = true;
         snprintf(reply->problem, sizeof(reply->problem), "%s", session->reason);
     } else if (reply->is_late) {
@@ -413,7 +428,9 @@ void session_ask(struct session *session, const struct ask *ask, struct reply *r
 
     pthread_mutex_lock(&session->lock);
     struct owner *owner = ask->host ? NULL : session_use_host_locked(session);
-    struct sending sending = {.link = session->is_dead ? NULL : session->link,
+    /* Another link may be there by now, over which nothing was begun yet. */
+    bool is_usable = !session->is_dead && (!ask->call || session->state == STATE_READY);
+    struct sending sending = {.link = is_usable ? session->link : NULL,
                               .host = owner ? owner->host : ask->host,
                               .is_modern = ask->call ? session->is_modern : ask->is_modern,
                               .stop = session->stop};
@@ -427,6 +444,8 @@ void session_ask(struct session *session, const struct ask *ask, struct reply *r
         pthread_mutex_unlock(&session->lock);
         reply->status = send_ask(&sending, ask, pending.id, reply);
         pthread_mutex_lock(&session->lock);
+        if (reply->status == MORTISE_NOT_FOUND)
+            lose_locked(session, reply->problem);
         session->senders--;
         pthread_cond_broadcast(&session->news);
         if (reply->status == MORTISE_OK && !waits)

@@ -27,8 +27,11 @@ struct session;
 struct session *session_take(struct server_config *config, const mortise_host *host);
 /* Has the keeper start the server, unless it runs already. */
 void session_start(struct session *session);
-/* Waits until it runs, or an attempt to start it has failed; at most as long as it may take. */
-void session_wait(struct session *session);
+/* Waits until it runs, or an attempt to start it has failed, as long as that may take since
+ * `began_ms` of pause_now_ms(); or until `call`, unless NULL, is cancelled: session_wake(). */
+void session_wait(struct session *session, int64_t began_ms, mortise_call *call);
+/* Whoever waits looks whether the call is cancelled. */
+void session_wake(struct session *session);
 /* Gives back what was taken for `host`; servers that nobody has any more are ended, all at the same
  * time. */
 void sessions_give(struct session **sessions, size_t count, const mortise_host *host);

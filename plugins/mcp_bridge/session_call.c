@@ -15,15 +15,19 @@
 
 enum { PATIENCE_MS = 2500 /* it waits so long for a restart, and not longer */ };
 
-/* A call that is cancelled looks at once. */
-static void wake_all(void *data)
+void session_wake(struct session *session)
 {
-    struct session *session = data;
     pthread_mutex_lock(&session->lock);
     for (struct pending *pending = session->pendings; pending; pending = pending->next)
         pthread_cond_signal(&pending->news);
     pthread_cond_broadcast(&session->news);
     pthread_mutex_unlock(&session->lock);
+}
+
+/* A call that is cancelled looks at once. */
+static void on_cancel(void *data)
+{
+    session_wake(data);
 }
 
 __attribute__((format(printf, 4, 5))) static bool fail(struct answer *answer, mortise_status status,
@@ -151,8 +155,7 @@ static bool call_once(struct session *session, mortise_call *call, const struct 
         .schema = request->schema,
     };
     session_ask(session, &ask, &reply);
-    if (reply.status == MORTISE_NOT_FOUND) /* it did not even look at the call */
-        session_lose(session, reply.problem);
+    /* Where the session was over it did not even look at the call. */
     bool may_repeat = (reply.is_lost && (request->may_repeat || !reply.was_sent)) ||
                       reply.status == MORTISE_NOT_FOUND;
     answer->status = reply.status;
@@ -174,7 +177,7 @@ void session_call(struct session *session, mortise_call *call, const struct requ
 {
     struct buffer members = BUFFER_INIT;
     *answer = (struct answer){.status = MORTISE_OK};
-    mortise_on_cancel(call, wake_all, session); /* one for all requests of a call */
+    mortise_on_cancel(call, on_cancel, session); /* one for all requests of a call */
     if (!write_members(&members, request)) {
         fail(answer, MORTISE_NO_MEMORY, MORTISE_INTERNAL, "out of memory");
     } else if (wait_until_ready(session, call, answer) &&

@@ -92,7 +92,9 @@ struct session {
     char *server; /* what it says of itself, a JSON object, or NULL; the keeper's */
 
     struct listing *listing;
-    int64_t changed_ms; /* when the list did, since it was read; 0: it has not */
+    int64_t changed_ms; /* when it was said to change, since it was read; 0: it was not */
+    unsigned changes;   /* of it that were read, one soon after the other … */
+    int64_t last_change_ms;
 };
 
 /* ---- session.c ---- */

@@ -10,6 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <mortise/tool.h>
+
 #include "cache.h"
 #include "pause.h"
 #include "thread.h"
@@ -160,14 +162,14 @@ void session_start(struct session *session)
     pthread_mutex_unlock(&session->lock);
 }
 
-void session_wait(struct session *session)
+void session_wait(struct session *session, int64_t began_ms, mortise_call *call)
 {
-    int64_t until_ms = pause_now_ms() + session->config->limits.connect_ms;
+    int64_t until_ms = began_ms + session->config->limits.connect_ms;
     pthread_mutex_lock(&session->lock);
     unsigned attempts = session->attempts;
     while ((session->state == STATE_IDLE || session->state == STATE_STARTING ||
             (session->state == STATE_DOWN && session->attempts == attempts)) &&
-           session->has_keeper && pause_now_ms() < until_ms)
+           session->has_keeper && pause_now_ms() < until_ms && !(call && mortise_cancelled(call)))
         thread_sleep_locked(&session->news, &session->lock, until_ms);
     pthread_mutex_unlock(&session->lock);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -218,6 +219,12 @@ static void test_messages_are_read(void)
     rpc_read(&rpc, "{\"jsonrpc\":\"2.0\",\"id\":12,\"result\":{\"a\":1}}");
     mortise_test_true(rpc.has_number && rpc.number == 12 && rpc.result && !rpc.has_method);
     static const char *const others[] = {"\"12\"", "null", "1.5", "true", "{}", "[12]"};
+    static char heap[8192];
+    memset(heap, '1', sizeof(heap) - 1);
+    memcpy(heap, "{\"method\":\"ping\",\"id\":", 23);
+    heap[sizeof(heap) - 2] = '}';
+    rpc_read(&rpc, heap);
+    mortise_test_true(rpc.has_method && !rpc.id); /* it would go back as it came */
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         char json[100];
         snprintf(json, sizeof(json), "{\"id\":%s,\"result\":{}}", others[i]);
@@ -417,6 +424,37 @@ static void test_schemas_are_repaired(void)
     }
 }
 
+/* C9: a keyword that is there again and again costs no more than any other. */
+static void test_schemas_of_the_hostile(void)
+{
+    struct buffer schema = BUFFER_INIT, out = BUFFER_INIT;
+    buffer_puts(&schema, "{\"type\":\"object\"");
+    for (int i = 0; i < 40000; i++)
+        buffer_puts(&schema, ",\"minimum\":1");
+    buffer_puts(&schema, "}");
+    clock_t began = clock();
+    schema_repair(schema.text, &out);
+    mortise_test_true(clock() - began < 3 * CLOCKS_PER_SEC);
+    mortise_test_same(out.text, schema.text);
+    buffer_release(&schema);
+    buffer_release(&out);
+}
+
+/* C8: a mortise that has its own tools from a server gets no end of them. */
+static void test_rounds(void)
+{
+    mortise_test_true(name_rounds("s", "t") == 0 && name_rounds("s", "s__t") == 1);
+    mortise_test_true(name_rounds("s", "s__a__s__t") == 2 && name_rounds("s", "__s__s__t") == 2);
+    mortise_test_true(name_rounds("s", "files__list__s") == 0);
+    mortise_test_true(name_rounds("my srv", "my_srv__x") == 1 &&
+                      name_rounds("a__b", "a__b__c") == 1);
+    struct tool_facts facts = facts_of("{\"name\":\"s__t\"}", NULL);
+    tool_facts_release(&facts);
+    facts = facts_of("{\"name\":\"s__s__t\"}", "come through this server twice");
+    mortise_test_true(facts.is_no_mistake);
+    tool_facts_release(&facts);
+}
+
 /* ---- the plugin ---- */
 
 static void test_settings(void)
@@ -424,6 +462,7 @@ static void test_settings(void)
     mortise_test_refused("{\"timeout_ms\":0}", "\"timeout_ms\" must be a whole number");
     mortise_test_refused("{\"close_ms\":5000}", "from 1 to 2000"); /* C20 */
     mortise_test_refused("{\"lazy\":\"no\"}", "must be true or false");
+    mortise_test_refused("{\"servers\":\"one\"}", "must be a list of names");
 }
 
 /* C1, C3 */
@@ -457,6 +496,8 @@ int main(void)
     test_cache();
     test_tools_are_read();
     test_schemas_are_repaired();
+    test_schemas_of_the_hostile();
+    test_rounds();
     test_settings();
     test_the_plugin_without_a_good_server();
     buffer_release(&lines);

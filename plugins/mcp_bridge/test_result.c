@@ -147,6 +147,20 @@ static void gives_much(void)
     free(json);
 }
 
+/* More than go with a result: of the others lines tell. */
+static void attaches_no_more_than_it_may(void)
+{
+    struct buffer json = BUFFER_INIT;
+    buffer_puts(&json, "{\"content\":[{\"type\":\"text\",\"text\":\"t\"}");
+    for (int i = 0; i < 22; i++)
+        buffer_puts(&json, ",{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAA\"}");
+    buffer_puts(&json, "]}");
+    const mortise_test_result *result = give(json.text);
+    mortise_test_true(result->attachment_count == 20);
+    mortise_test_same(result->text, "t\n[image image/png, 3 bytes]\n[image image/png, 3 bytes]");
+    buffer_release(&json);
+}
+
 static void expect_input(const char *result, const char *expected)
 {
     struct buffer params = BUFFER_INIT;
@@ -189,6 +203,7 @@ int main(void)
     gives_structure();
     fails();
     gives_much();
+    attaches_no_more_than_it_may();
     answers_input();
     return mortise_test_close(test);
 }

@@ -127,9 +127,14 @@ static bool read_names(struct tool_facts *facts, const char *json,
     if ((config->allowed && !is_listed(facts->name, config->allowed)) ||
         is_listed(facts->name, config->excluded))
         return bad(problem, size, "");
-    facts->needs_task = needs_task(json);
-    if (facts->needs_task)
+    facts->is_no_mistake = true;
+    if (needs_task(json))
         return bad(problem, size, "it runs as a task only, and tasks are not known here");
+    /* A mortise that has its own tools from a server, over others perhaps, would have more of them
+     * each time. */
+    if (name_rounds(config->name, facts->name) > 1)
+        return bad(problem, size, "by its name it has come through this server twice");
+    facts->is_no_mistake = false;
     mortise_json_copy(json, "title", &facts->title);
     mortise_json_copy(json, "description", &facts->description);
     if (facts->description && strlen(facts->description) > DESCRIPTION_MAX)

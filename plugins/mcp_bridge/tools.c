@@ -189,7 +189,7 @@ void tools_add(mortise_tool_list *list, struct names *names, struct session *ses
         if (tool)
             add(list, name, &facts, tool);
         else if (problem[0])
-            mortise_log(host, facts.needs_task ? MORTISE_LOG_NOTE : MORTISE_LOG_WARNING,
+            mortise_log(host, facts.is_no_mistake ? MORTISE_LOG_NOTE : MORTISE_LOG_WARNING,
                         "MCP server '%s': its tool '%.100s' is left out: %s", config->name,
                         facts.name ? facts.name : "", problem);
         tool_facts_release(&facts);

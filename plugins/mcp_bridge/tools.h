@@ -33,7 +33,7 @@ struct tool_facts {
     char *schema, *output_schema; /* the latter may be NULL */
     uint32_t flags;
     bool may_repeat;
-    bool needs_task; /* that is no mistake of the server's */
+    bool is_no_mistake; /* of the server's, that it cannot be used */
 };
 
 /* False: it is none, or cannot be used; `problem` is "" if nobody needs to know. */

@@ -10,7 +10,7 @@
 
 #include "cache.h"
 
-enum { PAGES_MAX = 500, METHOD_NOT_FOUND = -32601 };
+enum { PAGES_MAX = 500, CURSOR_MAX = 16 << 10, METHOD_NOT_FOUND = -32601 };
 
 struct pages {
     struct session *session;
@@ -50,14 +50,16 @@ static bool take_tools(struct pages *pages, const char *result)
 }
 
 /* The page that comes next.  One that was there before would come for ever. */
-static void take_cursor(struct pages *pages, const char *result)
+static bool take_cursor(struct pages *pages, const char *result)
 {
     const char *cursor = NULL;
     struct buffer line = BUFFER_INIT;
     pages->is_over =
         mortise_json_value(result, "nextCursor", &cursor) != MORTISE_OK || *cursor != '"';
     if (pages->is_over)
-        return;
+        return true;
+    if (mortise_json_length(cursor) > CURSOR_MAX)
+        return fail(pages, "the cursor of its next page is too long");
     buffer_puts(&line, "\n");
     buffer_put(&line, cursor, mortise_json_length(cursor));
     buffer_puts(&line, "\n");
@@ -69,6 +71,7 @@ static void take_cursor(struct pages *pages, const char *result)
     else
         buffer_put(&pages->cursors, line.text, line.length);
     buffer_release(&line);
+    return true;
 }
 
 static void take_ttl(struct pages *pages, const char *result)
@@ -85,10 +88,7 @@ static bool take_page(struct pages *pages, const struct reply *reply)
     char problem[512];
     if (reply->result) {
         take_ttl(pages, reply->result);
-        if (!take_tools(pages, reply->result))
-            return false;
-        take_cursor(pages, reply->result);
-        return true;
+        return take_tools(pages, reply->result) && take_cursor(pages, reply->result);
     }
     if (!reply->error)
         return fail(pages, reply->problem);

@@ -22,6 +22,7 @@ import e2e
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "e2e", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}}
+LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 SERVER = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 

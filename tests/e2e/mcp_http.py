@@ -101,6 +101,11 @@ class Connection:
     def send(self, data):
         self.socket.sendall(data)
 
+    def reset(self):
+        """Closes it without a goodbye."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        self.socket.close()
+
     def more(self):
         data = self.socket.recv(65536)
         self.bytes += data

@@ -1,6 +1,7 @@
 """What a server may send: how much of what is read, in what time, and in how much memory.
 
-Times are CPU times of the program and compared within one run, so that a busy machine does no harm.
+Times are CPU times of the program and compared within one run, each at its best of several where
+others disturb it, so that a busy machine does no harm.
 """
 import json
 import subprocess
@@ -15,6 +16,7 @@ HEAD = servers.HEAD + b"Connection: close\r\n\r\n"
 FINISH = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 LIMIT = 128 << 20  # of a response, by default
 EVENT = 64 << 20
+ATTEMPTS = 4
 
 # A small process in between: what a child needed at most begins with the size of its parent.
 MEASURE = """
@@ -77,6 +79,15 @@ class Limits(servers.Case):
         self.check_memory(done, memory)
         return done
 
+    def check_times(self, sizes, measure):
+        """Of twice the size: about twice the time.  (Were it its square, it would be four times.)"""
+        best = [float("inf")] * len(sizes)
+        for _ in range(ATTEMPTS):
+            best = [min(seconds, measure(size)) for seconds, size in zip(best, sizes)]
+            if all(more / less < 2.6 for less, more in zip(best, best[1:])):
+                return
+        self.fail(f"it takes {best} s")
+
     def check_memory(self, done, most):
         if e2e.options.fail_malloc:  # no sanitizer
             self.assertLess(done.bytes, most)
@@ -85,14 +96,13 @@ class Limits(servers.Case):
 class Sizes(Limits):
     def test_time_grows_with_the_size_of_an_event(self):
         """FAULTS 19: one line of 50 MB, in the pieces in which it comes."""
-        times = []
-        for size in (12500000, 25000000, 50000000):
+        def measure(size):
             done = self.measure(self.serve(delta(size), last=FINISH))
             self.assertEqual((done.code, len(done.out)), (0, size + 1), done.err)
             self.check_memory(done, 60e6 + 8 * size)
-            times.append(done.seconds)
-        self.assertLess(times[1] / times[0], 2.6, times)
-        self.assertLess(times[2] / times[1], 2.6, times)
+            return done.seconds
+
+        self.check_times((12500000, 25000000, 50000000), measure)
 
     def test_an_event_above_the_limit(self):
         """The error comes at the limit: the end of the line is not waited for."""
@@ -103,14 +113,15 @@ class Sizes(Limits):
     def test_many_small_events_need_no_memory(self):
         """40 MB of them, of which little is text."""
         block = 1000 * delta(1)
-        most = 40000000 if e2e.options.fail_malloc else 20000000
-        times = []
-        for size in (most // 2, most):
+
+        def measure(size):
             done = self.measure(self.serve(block, size // len(block), last=FINISH))
             self.assertEqual(done.code, 0, done.err)
-            times.append(done.seconds)
             self.check_memory(done, 60 << 20)
-        self.assertLess(times[1] / times[0], 2.6, times)
+            return done.seconds
+
+        most = 40000000 if e2e.options.fail_malloc else 20000000
+        self.check_times((most // 2, most), measure)
 
     def test_a_response_above_the_limit(self):
         server = self.serve(1000 * delta(100), 100000)

@@ -8,6 +8,7 @@ import sys
 import time
 
 import e2e
+import mcp_http
 
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mcp_servers.py")
 QUICK = {"probe_ms": 20000, "close_ms": 300, "backoff_ms": 20, "debounce_ms": 50,
@@ -347,7 +348,38 @@ class Life(Case):
         self.assertEqual(self.methods()[0], "server/discover")
 
 
+    def test_what_has_no_end_is_ended(self):  # C20, C21
+        self.limits(probe_ms=100, connect_ms=300, close_ms=100)
+        self.servers(out={"command": "yes"},
+                     err={"command": "sh", "args": ["-c", "exec yes >&2"]})
+        found, done = self.status()
+        self.assertEqual([server["tools"] for server in found.values()], [[], []], done)
+        self.assertIn("what is no message", done.err)
+
+
 class Tools(Case):
+    def test_a_name_that_another_plugin_has(self):  # C8
+        keeps = self.file("tools.json", json.dumps([{"name": "greet", "inputSchema": {}},
+                                                    {"name": "kept", "inputSchema": {}}]))
+        self.servers(me=self.server(f"tools={keeps}"))
+        greet = os.path.join(os.path.dirname(bridge()), "greet.so")
+        self.config(plugin_config={"mcp_bridge": QUICK, "greet": {"prefix": "me__"}})
+        for order in ((bridge(), greet), (greet, bridge())):
+            plugins = [word for path in order for word in ("--plugin", path)]
+            done = self.check(self.mortise("--no-plugins", *plugins, "tools", "list"), 0)
+            self.assertEqual([line.split()[0] for line in done.out.splitlines()],
+                             ["mcp_servers", "me__greet", "me__kept"])
+            self.assertIn("its tool 'me__greet' is left out", done.err)
+            self.assertIn("greet.so' brings one of that name", done.err)
+        record = os.path.join(self.root, "record")
+        with e2e.Server(e2e.openai_reply("ok")) as server:
+            done = self.mortise("--no-plugins", *plugins, "-m", "openai/test-model", "--base-url",
+                                server.url + "/v1", "--record", record, "go",
+                                env={"OPENAI_API_KEY": "k"})
+            self.check(done, 0)
+        done = self.check(self.mortise("replay", record), 0)
+        self.assertIn("ok", done.out)
+
     def test_pages(self):  # C7
         self.servers(one=self.server(), four=self.server("pages=4"),
                      circle=self.server("pages=4", "circle"))
@@ -457,6 +489,31 @@ class Loop(Case):
         done = self.check(self.bridged("tools", "list"), 0)
         self.assertEqual([line.split()[0] for line in done.out.splitlines()],
                          ["mcp_servers", "me__greet", "me__mcp_servers"])
+
+    def test_over_http_its_list_does_not_grow_without_an_end(self):  # C17
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        greet = os.path.join(os.path.dirname(bridge()), "greet.so")
+        self.servers(me={"url": f"http://127.0.0.1:{port}/mcp"})
+        said = os.path.join(self.root, "said")
+        with open(said, "wb") as err:
+            server = self.start("-v", "--no-plugins", "--plugin", bridge(), "--plugin", greet, "mcp",
+                                "serve", "--watch", "--http", f"127.0.0.1:{port}", stderr=err)
+        until = time.monotonic() + e2e.SECONDS
+        while "'me__me__greet' is left out" not in "".join(self.lines(said)):
+            self.assertLess(time.monotonic(), until, self.lines(said))
+            time.sleep(0.05)
+        tools = []
+        while len(tools) < 6 and time.monotonic() < until:  # until that load is in use
+            with mcp_http.Connection(port) as connection:
+                message = mcp_http.request("tools/list")
+                connection.send(mcp_http.raw(message, mcp_http.headers_of(message)))
+                tools = connection.reply().json["result"]["tools"]
+        self.assertEqual([tool["name"] for tool in tools],
+                         [front + name for front in ("", "me__", "me__me__")
+                          for name in ("greet", "mcp_servers")])
+        server.send_signal(signal.SIGTERM)
+        self.finish(server)
 
     def test_many_calls(self):  # C29
         greet = os.path.join(os.path.dirname(bridge()), "greet.so")

@@ -1,6 +1,8 @@
 """MCP servers over HTTP, through the bridge that comes with mortise, in the real binary."""
 import base64
+import contextlib
 import json
+import os
 import signal
 import threading
 import time
@@ -33,6 +35,11 @@ class Case(e2e.Case):
     def names(self):
         done = self.check(self.mortise("--json", "tools", "list"), 0)
         return [tool["name"] for tool in done.events if tool["plugin"] == "mcp_bridge"], done
+
+    def wait_until(self, holds):
+        until = time.monotonic() + e2e.SECONDS
+        while not holds() and time.monotonic() < until:
+            time.sleep(0.01)
 
 
 class Modern(Case):
@@ -183,11 +190,6 @@ class Modern(Case):
             self.configure(srv=server.url)
             self.assertIn("a message of more than", self.check(self.call("srv__flood"), 1).err)
 
-    def wait_until(self, holds):
-        until = time.monotonic() + e2e.SECONDS
-        while not holds() and time.monotonic() < until:
-            time.sleep(0.01)
-
 
 class Legacy(Case):
     def test_session(self):
@@ -219,6 +221,75 @@ class Legacy(Case):
             begun = order.index("initialize")
             self.assertEqual(order[begun + 1], "notifications/initialized")
 
+    def test_two_calls_begin_one_session(self):
+        """C24: calls that find the session gone at the same time begin a single other one."""
+        both = threading.Barrier(2, timeout=e2e.SECONDS)
+
+        def gate(exchange, asked):
+            if asked.rpc != "tools/call" or asked.headers["Mcp-Session-Id"] == "s-2":
+                return False
+            if both.wait() == 0:
+                server.session = "s-2"
+            both.wait()
+            exchange.reply(404)
+            return True
+
+        reads = tool("echo", {"text": {}}, annotations={"readOnlyHint": True})
+        calls = [{"name": "srv__echo", "arguments": {"text": word}} for word in ("one", "two")]
+        with mcp_http_servers.Server((reads, echo), modern=False, session="s-1",
+                                     gate=gate) as server:
+            self.configure(srv=server.url)
+            model = self.script({"calls": calls}, {"text": "ok", "expect": ["one", "two"]})
+            self.check(self.mortise("-m", model, "run", "go"), 0)
+            self.assertEqual(len(server.of("initialize")), 2)
+            self.assertEqual(len(server.of("tools/call")), 4)
+
+    def test_no_stream_is_not_the_end(self):
+        """C24: a server that has no stream of its own says so with 404 as well."""
+
+        def gate(exchange, asked):
+            if asked.method != "GET":
+                return False
+            exchange.reply(404)
+            return True
+
+        def wait(arguments, exchange):
+            until = time.monotonic() + e2e.SECONDS
+            while not server.of("GET") and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.2)  # the answer has to arrive
+            return text("waited")
+
+        with mcp_http_servers.Server((tool("wait"), wait), ECHO, modern=False, session="s-1",
+                                     tells=True, gate=gate) as server:
+            self.configure(srv=server.url)
+            model = self.script({"calls": [{"name": "srv__wait"}]},
+                                {"calls": [{"name": "srv__echo", "arguments": {"text": "hi"}}]},
+                                {"text": "ok", "expect": ["hi"]})
+            self.check(self.mortise("-m", model, "run", "go"), 0)
+            self.assertEqual(len(server.of("initialize")), 1)
+            self.assertEqual([asked.headers["Mcp-Session-Id"]
+                              for asked in server.of("tools/call")], ["s-1", "s-1"])
+
+    def test_a_call_that_was_begun_is_not_repeated(self):
+        """C24: where a stream cannot be picked up, the call may have been made."""
+
+        def gate(exchange, asked):
+            if asked.method != "GET":
+                return False
+            exchange.reply(404)
+            return True
+
+        def torn(arguments, exchange):
+            exchange.raw(b"id: e1\nretry: 10\ndata: \n\n")
+            exchange.end_stream()
+
+        with mcp_http_servers.Server((tool("torn"), torn), modern=False, session="s-1",
+                                     gate=gate) as server:
+            self.configure(srv=server.url)
+            self.check(self.call("srv__torn"), 1)
+            self.assertEqual(len(server.of("tools/call")), 1)
+
     def test_resumption(self):
         """C24: a stream that breaks off is picked up behind its last event, when the server says."""
         broke = []
@@ -246,16 +317,27 @@ class Legacy(Case):
 
 
 class Changes(Case):
+    def wait_for_list(self, text):
+        """Until the bridge has read a list of tools with this in it, and the host has heard of it."""
+        folder = os.path.join(self.home, ".cache", "mortise", "mcp")
+
+        def is_known():
+            for name in os.listdir(folder):
+                with contextlib.suppress(OSError), \
+                     open(os.path.join(folder, name), encoding="utf-8") as kept:
+                    if text in kept.read():
+                        return True
+            return False
+
+        self.wait_until(is_known)
+        time.sleep(0.2)  # it says so right after it has kept it
+
     def learn(self, **how):
         """A run whose first call makes the server have a tool more, which the second one calls."""
 
         def grow(arguments, exchange):
-            lists = len(server.of("tools/list"))
             server.add(tool("late"), lambda *_: text("here I am"))
-            until = time.monotonic() + e2e.SECONDS
-            while len(server.of("tools/list")) == lists and time.monotonic() < until:
-                time.sleep(0.01)
-            time.sleep(0.4)  # the host has to hear of it
+            self.wait_for_list("late")
             return text("grown")
 
         with mcp_http_servers.Server((tool("grow"), grow), tells=True, **how) as server:
@@ -286,10 +368,7 @@ class Changes(Case):
             return True
 
         def wait(arguments, exchange):
-            until = time.monotonic() + e2e.SECONDS
-            while len(server.of("tools/list")) < 2 and time.monotonic() < until:
-                time.sleep(0.01)
-            time.sleep(0.4)  # the host has to hear of it
+            self.wait_for_list("x-mcp-header")
             return text("waited")
 
         find = {"calls": [{"name": "srv__find", "arguments": {"region": "eu"}}]}

@@ -308,6 +308,26 @@ class Check(Case):
         self.check_error(self.mortise(*self.bridge, "-q", "mcp", "check", "goo"), 2,
                          "did you mean 'good'")
 
+    def test_those_that_are_named(self):
+        """# C1, C27: no other is started, whatever the bridge's section says."""
+        log = os.path.join(self.root, "log")
+        server = (sys.executable, "-BES", SERVER)
+        for name in ("one", "two", "three"):
+            self.mcp("add", name, "--", *server, f"log={log}.{name}")
+        document = json.loads(self.bytes())
+        document["mcpServers"]["off"] = {"command": "x", "disabled": True}
+        self.file("home/.config/mortise/mcp.json", json.dumps(document))
+        self.config(plugin_config={"mcp_bridge": {"close_ms": 300, "lazy": False,
+                                                  "servers": ["three"]}})
+        done = self.check(self.mortise(*self.bridge, "mcp", "check", "two", "one"), 0)
+        self.assertEqual([line.split()[0] for line in done.out.splitlines()], ["one", "two"])
+        self.assertEqual([os.path.exists(f"{log}.{name}") for name in ("one", "two", "three")],
+                         [True, True, False])
+        done = self.check(self.mortise(*self.bridge, "mcp", "check", "off"), 1)
+        self.assertRegex(done.out, r"\Aoff +disabled: ")
+        done = self.check(self.mortise(*self.bridge, "mcp", "check"), 0)
+        self.assertEqual(len(done.out.splitlines()), 3)
+
     def test_without_the_bridge(self):
         self.check_error(self.mortise("--no-plugins", "mcp", "check"), 5, "mcp_bridge")
 

@@ -3,6 +3,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import subprocess
 import time
 
 import e2e
@@ -110,11 +112,10 @@ class Cancel(mcp.Case):
     def test_timeout(self):
         """A call that takes too long is an error; a tool that does not stop is not waited for."""
         client = self.client("--timeout", "0.2")
-        start = time.monotonic()
         deaf = client.ask_tool("slow", ms=60000, deaf=True)
         result = client.call("slow", ms=60000)
         self.check_error(result, "cancelled")
-        self.assertLess(time.monotonic() - start, 1.5)
+        self.assertEqual(client.others, [])
         self.check_error(client.answer(deaf)["result"], "timed out")
         self.assertEqual(client.text("echo", message="x"), "x")
         client.end()
@@ -123,14 +124,15 @@ class Cancel(mcp.Case):
 class Concurrency(mcp.Case):
     def test_a_slow_call_holds_up_nobody(self):  # S34
         client = self.client()
-        slow = client.ask_tool("slow", ms=1000)
-        start = time.monotonic()
+        mark = os.path.join(self.root, "mark")
+        slow = client.ask_tool("slow", ms=60000, mark=mark)
+        self.wait_for(mark + ".started")
         client.request("ping")
         client.result("tools/list")
         client.text("echo", message="x")
-        self.assertLess(time.monotonic() - start, 0.9)
-        self.assertEqual(client.others, [])
-        self.assertIn("result", client.answer(slow))
+        self.assertFalse(os.path.exists(mark + ".told"))
+        client.notify("notifications/cancelled", requestId=slow)
+        self.wait_for(mark + ".told")
         client.end()
 
     def test_many_at_once(self):  # S34, S6
@@ -188,6 +190,29 @@ class Life(mcp.Case):
             os.unlink(mark + ".started")
             self.check_ended()
 
+    def test_signal_while_nobody_reads(self):
+        """S24, S5: who does not read what it asked for cannot keep the server."""
+        for kind in ("pipe", "socket"):
+            with self.subTest(kind):
+                ours, theirs = (os.pipe() if kind == "pipe" else
+                                [end.detach() for end in socket.socketpair()])
+                process = self.start("mcp", "serve", "--no-plugins", *mcp.plugins(self, "e2e_mcp"),
+                                     stdin=subprocess.PIPE, stdout=theirs)
+                os.close(theirs)
+                process.stdin.write(mcp.request(1, "subscriptions/listen", {
+                    "notifications": {}, "_meta": mcp.META}) + b"\n")
+                process.stdin.flush()
+                self.assertIn(b"acknowledged", os.read(ours, 4096))
+                process.stdin.write(mcp.request(2, "tools/call", {
+                    "name": "big", "arguments": {"bytes": 5000000}}) + b"\n")
+                process.stdin.flush()
+                self.assertEqual(len(os.read(ours, 1)), 1)
+                start = time.monotonic()
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(e2e.SECONDS), 128 + signal.SIGTERM)
+                self.assertLess(time.monotonic() - start, 2)
+                os.close(ours)
+
     def test_start(self):
         """S25: quick, small, and without a trace."""
         folder = self.folder("plugins")
@@ -206,7 +231,7 @@ class Life(mcp.Case):
         self.assertEqual(os.listdir(self.home), [])
         self.assertEqual(os.listdir(self.work), [])
         if e2e.options.fail_malloc and not e2e.ISOLATED:
-            self.assertLess(sorted(took)[2], 0.2)
+            self.assertLess(min(took), 0.2)
             self.assertLess(memory, 6000)
 
 
@@ -289,6 +314,25 @@ class Reload(mcp.Case):
         client.process.stdin.close()
         self.assertEqual({client.message()["id"] for _ in range(64)}, {*range(65)} - {3})
         client.wait()
+
+    def test_changed_while_others_are_loaded(self):  # S35
+        """What is loaded first may be another file before the last is."""
+        bridge = os.path.join(os.path.dirname(e2e.options.mortise), "..", "lib", "mortise",
+                              "plugins", "mcp_bridge.so")
+        begun, go = os.path.join(self.root, "begun"), os.path.join(self.root, "go")
+        script = f"touch '{begun}'; while [ ! -e '{go}' ]; do sleep 0.02; done"
+        self.file("home/.config/mortise/mcp.json", json.dumps(
+            {"mcpServers": {"slow": {"command": ["sh", "-c", script]}}}))
+        self.put(1)
+        client = Client(self, "-e", os.path.join(self.plugins, "version.so"), "-e", bridge)
+        self.wait_for(begun)
+        self.put(2)
+        self.file("go", "")
+        until = time.monotonic() + e2e.SECONDS
+        while client.text("version") != "version 2" and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(client.text("version"), "version 2")
+        client.end()
 
     def test_not_watched(self):  # S35
         client = Client(self, "-P", self.plugins, env={"MORTISE_WATCH": "false"})

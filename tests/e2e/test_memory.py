@@ -179,8 +179,9 @@ class NoMemory(e2e.Case):
         servers = {"a": {"command": "x", "args": ["y"], "env": {"N": "v"}},
                    "b": {"url": "http://b.example", "headers": ["N: v"]}}
         self.file("home/.config/mortise/mcp.json", json.dumps({"mcpServers": servers}))
-        whole = self.check(self.mortise("mcp", "list"), 0).out
-        self.check_all(["mcp", "list"], lambda done: done.out == whole)
+        for words in (["mcp", "list"], ["--json", "mcp", "list"]):
+            whole = self.check(self.mortise(*words), 0).out
+            self.check_all(words, lambda done, whole=whole: done.out == whole)
 
     def test_completion(self):
         arguments = ["completion", "words", "--", "--re"]

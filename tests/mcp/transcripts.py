@@ -17,12 +17,21 @@ def entries(path):
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
-def messages(pattern, folder):
-    """Of all transcripts of processes that match, one after the other: who, and what."""
-    for path in sorted(folder.glob(pattern)):
-        for entry in entries(path):
-            if "line" in entry:
-                yield entry["from"], json.loads(entry["line"])
+def messages(path):
+    """Of a process: who, and what."""
+    for entry in entries(path):
+        if "line" in entry:
+            yield entry["from"], json.loads(entry["line"])
+
+
+def events(path):
+    """Of a port: for each connection the messages that its event streams had."""
+    streams = {}
+    for entry in entries(path):
+        if entry["from"] == "server" and "bytes" in entry:
+            streams.setdefault(entry["connection"], []).append(entry["bytes"])
+    return [[json.loads(found) for found in re.findall(r"(?m)^data: (\{.*\})$", "".join(pieces))]
+            for pieces in streams.values()]
 
 
 # ---- messages --------------------------------------------------------------------------------

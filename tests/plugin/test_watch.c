@@ -6,13 +6,43 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <poll.h>
+#include <sys/inotify.h>
 
 #include "folder.h"
 #include "plugin/watch.h"
 
 static struct plugin_set *set;
 static struct plugin_watch *watch;
+
+/* ---- what the system has to give ---- */
+
+static bool has_instances = true;
+static int watches_left = -1; /* -1: as many as you like */
+
+int __wrap_inotify_init1(int flags);
+int __real_inotify_init1(int flags);
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask);
+int __real_inotify_add_watch(int fd, const char *path, uint32_t mask);
+
+int __wrap_inotify_init1(int flags)
+{
+    if (has_instances)
+        return __real_inotify_init1(flags);
+    errno = EMFILE;
+    return -1;
+}
+
+int __wrap_inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+    if (watches_left == 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    watches_left -= watches_left > 0;
+    return __real_inotify_add_watch(fd, path, mask);
+}
 
 static int start(void **state)
 {
@@ -32,9 +62,23 @@ static int start(void **state)
     return watch ? 0 : -1;
 }
 
+static int start_without_instances(void **state)
+{
+    has_instances = false;
+    return start(state);
+}
+
+static int start_with_one_watch(void **state)
+{
+    watches_left = 1;
+    return start(state);
+}
+
 static int end(void **state)
 {
     (void)state;
+    has_instances = true;
+    watches_left = -1;
     plugin_watch_free(watch);
     plugin_set_free(set);
     return remove_root();
@@ -138,6 +182,35 @@ static void it_can_be_asked_without_waiting(void **state)
     is_not_due();
 }
 
+/* Its watches go with it. */
+static void a_folder_that_is_replaced(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_root("new"), 0700), 0);
+    write_file("new/a.so", "x", 1);
+    assert_int_equal(rename(in_root("folder"), in_root("old")), 0);
+    assert_int_equal(rename(in_root("new"), in_root("folder")), 0);
+    is_due();
+    write_file("folder/b.so", "x", 1);
+    is_due();
+}
+
+/* Where nothing can be watched, or not all of it, files are looked at. */
+static void files_are_looked_at(void **state)
+{
+    (void)state;
+    write_file("folder/notes.txt", "x", 1);
+    is_not_due();
+    write_file("folder/inner/inner.so", "x", 1);
+    is_due();
+    write_file("b", "x", 1);
+    assert_int_equal(rename(in_root("b"), in_root("folder/inner/inner.so")), 0);
+    assert_true(plugin_watch_changed(watch));
+    assert_false(plugin_watch_changed(watch));
+    write_file("files/one.plugin", "x", 1);
+    is_due();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +221,9 @@ int main(void)
         TEST(a_folder_that_comes_later_is_watched_too),
         TEST(many_changes_are_one),
         TEST(it_can_be_asked_without_waiting),
+        TEST(a_folder_that_is_replaced),
+        cmocka_unit_test_setup_teardown(files_are_looked_at, start_without_instances, end),
+        cmocka_unit_test_setup_teardown(files_are_looked_at, start_with_one_watch, end),
 #undef TEST
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

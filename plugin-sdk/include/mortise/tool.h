@@ -356,8 +356,9 @@ typedef struct mortise_new_tool {
     const char *title;
     const char *const *scopes;   /* NULL-terminated */
     const char *const *examples; /* NULL-terminated */
-    /* It comes from elsewhere: if the host cannot use it, because of its schema or whatever else, it is
-     * left out with a warning, and the others stay.  A name that another tool has is no such reason. */
+    /* It comes from elsewhere: if the host cannot use it, because of its schema, because another
+     * plugin's tool has its name or whatever else, it is left out with a warning, and the others
+     * stay. */
     bool is_optional;
     /* `json` is an object that fits the schema, and lives until the call is finished.  [call] */
     mortise_status (*run)(mortise_call *call, const char *json, void *data);

@@ -94,7 +94,7 @@ MORTISE_TOOL_RAW_WITH(structured,
     "{\"type\":\"object\",\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
     "\"$defs\":{\"how\":{\"enum\":[\"json\",\"text\"],\"$anchor\":\"how\"}},"
     "\"properties\":{\"how\":{\"$ref\":\"#/$defs/how\"},\"give\":{}},"
-    "\"if\":{\"required\":[\"how\"]},\"then\":{\"required\":[\"give\"]}}");
+    "\"if\":{\"required\":[\"how\"]},\n  \"then\":\r\n{\"required\":[\"give\"]}\n}");
 
 /* The text behind "give":, up to the end of the object. */
 static mortise_status structured(mortise_call *call, const char *json)

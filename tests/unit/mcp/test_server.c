@@ -140,12 +140,57 @@ static void test_no_memory(void **state)
     registry_unref(registry);
 }
 
+#define LISTEN                                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{"                   \
+    "\"notifications\":{\"toolsListChanged\":true}," META "}}"
+#define CANCEL                                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}"
+
+/* S36: who subscribes learns that it listens, or that it does not; and later whether it still does. */
+static void test_subscription_without_memory(void **state)
+{
+    (void)state;
+    const mortise_tool *const one[] = {&apple, NULL};
+    const mortise_tool *const two[] = {&apple, &banana, NULL};
+    struct registry *registries[] = {fake_registry(one, NULL), fake_registry(two, NULL)};
+    struct fake_server fake;
+    fake_load(registries[0]);
+    fake_begin(&fake, 0);
+    text_reserve(&fake.sent, 1 << 16);
+    bool failed = true;
+    for (int count = 0; failed; count++) {
+        fake.last = 0;
+        fail_after(count);
+        fake_say(&fake, LISTEN);
+        failed = fail_never();
+        assert_int_equal(fake.last, strstr(text_cstr(&fake.sent), "acknowledged") == NULL);
+        fake_say(&fake, CANCEL);
+    }
+    failed = true;
+    for (int count = 0; failed; count++) {
+        assert_non_null(strstr(fake_say(&fake, LISTEN), "acknowledged"));
+        text_reset(&fake.sent);
+        fake.last = 0;
+        fake_load(registries[count % 2 == 0]);
+        fail_after(count);
+        mcp_server_reloaded(fake.server);
+        failed = fail_never();
+        assert_int_equal(fake.last, strstr(text_cstr(&fake.sent), "list_changed") == NULL);
+        fake_say(&fake, CANCEL);
+    }
+    assert_int_equal(fake.last, 0);
+    fake_end(&fake);
+    for (size_t i = 0; i < 2; i++)
+        registry_unref(registries[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_subscription_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

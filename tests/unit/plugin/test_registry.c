@@ -235,6 +235,43 @@ static void test_duplicates(void **state)
     assert_int_equal(first.closed, 1);
 }
 
+/* T37, C8: a tool that its plugin can do without gives way to any other, whoever comes first. */
+static void test_a_tool_that_gives_way(void **state)
+{
+    (void)state;
+    struct sample first, second, third, fourth;
+    struct registry *registry = registry_new();
+    sample_init(&first, "first");
+    sample_tool(&first, "echo");
+    add(registry, &first);
+    sample_init(&second, "second");
+    sample_tool(&second, "alone");
+    sample_tool(&second, "echo");
+    sample_tool(&second, "extra");
+    sample_tool(&second, "extra");
+    for (size_t i = 0; i < second.face.tool_count; i++)
+        second.tools[i].options = MORTISE_MAY_BE_LEFT_OUT;
+    add(registry, &second);
+    has_tools(registry, "alone echo extra ");
+    assert_ptr_equal(registry_find(registry, "echo")->instance, &first.tools[0]);
+    assert_ptr_equal(registry_find(registry, "extra")->instance, &second.tools[2]);
+
+    sample_init(&third, "third");
+    sample_tool(&third, "alone");
+    add(registry, &third);
+    has_tools(registry, "alone echo extra ");
+    assert_ptr_equal(registry_find(registry, "alone")->instance, &third.tools[0]);
+
+    sample_init(&fourth, "fourth"); /* it needs one of the two */
+    sample_tool(&fourth, "extra");
+    sample_tool(&fourth, "echo");
+    fourth.tools[0].options = MORTISE_MAY_BE_LEFT_OUT;
+    refused(registry, &fourth, "already registered from '/first.so'");
+    has_tools(registry, "alone echo extra ");
+    registry_unref(registry);
+    assert_int_equal(second.closed, 1);
+}
+
 /* A refused plugin can be mended and added: nothing of it was left behind. */
 static void test_nothing_is_left_of_a_refused_one(void **state)
 {
@@ -502,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_sorted_by_bytes),
         cmocka_unit_test(test_hooks_are_sorted),
         cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_a_tool_that_gives_way),
         cmocka_unit_test(test_nothing_is_left_of_a_refused_one),
         cmocka_unit_test(test_broken_plugins),
         cmocka_unit_test(test_no_memory),

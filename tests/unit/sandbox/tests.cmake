@@ -6,6 +6,8 @@ endfunction()
 
 sandbox_test(attempts sandbox/attempts_calls.c sandbox/attempts_files.c
              sandbox/attempts_limits.c sandbox/attempts_system.c)
+# Some of them wait for a limit of time: on a busy machine, for long.
+set_tests_properties(unit_sandbox_attempts PROPERTIES TIMEOUT 180)
 sandbox_test(filter)
 sandbox_test(layers)
 sandbox_test(watch)

@@ -78,8 +78,26 @@ static mortise_status never(const mortise_tool *self, mortise_call *call, const 
 }
 FAKE_TOOL(never, 0, ANY);
 
-static const mortise_tool *const tools[] = {&echo_tool,        &by_flag_tool, &late_tool,
-                                            &by_callback_tool, &never_tool,   NULL};
+static void *talk_on(void *argument)
+{
+    mortise_call *call = argument;
+    call->ops->progress(call, 1, 2, "half");
+    return NULL;
+}
+
+static pthread_t talker;
+
+static mortise_status talks(const mortise_tool *self, mortise_call *call, const void *args)
+{
+    (void)self, (void)args;
+    kept = call;
+    assert_int_equal(pthread_create(&talker, NULL, talk_on, call), 0);
+    return MORTISE_PENDING;
+}
+FAKE_TOOL(talks, 0, ANY);
+
+static const mortise_tool *const tools[] = {&echo_tool,  &by_flag_tool, &late_tool, &by_callback_tool,
+                                            &never_tool, &talks_tool,   NULL};
 
 static struct scripted pre, post;
 static const mortise_hooks guard = {
@@ -432,6 +450,33 @@ static void test_left_behind(void **state)
     kept->ops->finish(kept, MORTISE_OK);
 }
 
+static bool take_time(void *self, struct call *call, const struct progress *progress)
+{
+    (void)call, (void)progress;
+    atomic_bool *returned = self;
+    atomic_store(&is_inside, true);
+    usleep(200000);
+    atomic_store(returned, true);
+    return true;
+}
+
+/* F38, D16: who watches is not told any more once the call is left behind. */
+static void test_nobody_is_told_afterwards(void **state)
+{
+    (void)state;
+    struct shot shot;
+    atomic_bool returned = false;
+    load(&shot, QUIET, QUIET);
+    shot.watcher = (struct call_watcher){.progress = take_time, .self = &returned};
+    shot.dispatch.deadline_ms = clock_ms() + 100;
+    shot.dispatch.grace_ms = 10;
+    assert_int_equal(shoot(&shot, "talks", "{}"), DISPATCH_TIMEOUT);
+    assert_true(!atomic_load(&is_inside) || atomic_load(&returned));
+    pthread_join(talker, NULL);
+    unload(&shot);
+    kept->ops->finish(kept, MORTISE_OK);
+}
+
 /* ---- what else may end it: D25, and results that are known ---- */
 
 static bool refuses(void *data, const struct dispatch_call *call, struct error *error)
@@ -531,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_token),
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_nobody_is_told_afterwards),
         cmocka_unit_test(test_tape_and_limit),
         cmocka_unit_test(test_from_many_threads),
     };

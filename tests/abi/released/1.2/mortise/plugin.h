@@ -250,9 +250,9 @@ struct mortise_tool {
 
 /* mortise_tool.options. */
 enum {
-    /* A tool of whose meta the host cannot make use is left out, with a warning, and the plugin is
-     * loaded without it: for what the author of the plugin has not written.  A name that another
-     * tool has still keeps the plugin from being loaded. */
+    /* A tool of whose meta the host cannot make use, or whose name another plugin's tool has, is
+     * left out with a warning, and the plugin is loaded without it: for what the author of the
+     * plugin has not written. */
     MORTISE_MAY_BE_LEFT_OUT = 1u << 0
 };
 
