@@ -192,49 +192,65 @@ static void look_at(struct child *child, const struct pollfd fds[3])
     forget(child);
 }
 
-/* The children that there are now, with three descriptors each behind the eventfd. */
-static size_t gather(struct child ***children, struct pollfd **fds, int *patience_ms)
+/* What is looked at in one round. */
+struct round {
+    struct child **children;
+    struct pollfd *fds; /* the eventfd, and three of each child */
+    size_t count, room;
+};
+
+/* Room is kept, so that what is watched already is watched also when there is no memory. */
+static bool make_room(struct round *round, size_t count)
+{
+    if (round->fds && count <= round->room)
+        return true;
+    struct child **children = realloc(round->children, (count + 1) * sizeof(*children));
+    round->children = children ? children : round->children;
+    struct pollfd *fds = realloc(round->fds, (1 + 3 * count) * sizeof(*fds));
+    round->fds = fds ? fds : round->fds;
+    if (children && fds)
+        round->room = count;
+    return children && fds;
+}
+
+/* The children that there are now. */
+static void gather(struct round *round, int *patience_ms)
 {
     pthread_mutex_lock(&keeper.lock);
-    size_t count = keeper.children.count;
-    struct child **list = realloc(*children, (count + 1) * sizeof(*list));
-    *children = list ? list : *children;
-    struct pollfd *all = realloc(*fds, (1 + 3 * count) * sizeof(*all));
-    *fds = all ? all : *fds;
-    if (!list || !all)
-        count = 0;
+    round->count = keeper.children.count;
+    if (!make_room(round, round->count))
+        round->count = round->room;
     *patience_ms = -1;
-    for (size_t i = 0; i < count; i++) {
-        struct child *child = list[i] = keeper.children.items[i];
-        all[1 + 3 * i] = (struct pollfd){child->output, POLLIN, 0};
-        all[2 + 3 * i] = (struct pollfd){child->closed_ms ? -1 : child->control, POLLIN, 0};
-        all[3 + 3 * i] = (struct pollfd){child->pidfd, POLLIN, 0};
+    for (size_t i = 0; i < round->count; i++) {
+        struct child *child = round->children[i] = keeper.children.items[i];
+        struct pollfd *fds = &round->fds[1 + 3 * i];
+        fds[0] = (struct pollfd){child->output, POLLIN, 0};
+        fds[1] = (struct pollfd){child->closed_ms ? -1 : child->control, POLLIN, 0};
+        fds[2] = (struct pollfd){child->pidfd, POLLIN, 0};
         if (child->memory_bytes || child->closed_ms)
             *patience_ms = LOOK_MS;
     }
     pthread_mutex_unlock(&keeper.lock);
-    return count;
 }
 
 static void *keep(void *unused)
 {
-    struct child **children = malloc(sizeof(*children));
-    struct pollfd *fds = malloc(sizeof(*fds));
+    struct round round = {0};
     int patience_ms;
     (void)unused;
-    while (children && fds) {
-        size_t count = gather(&children, &fds, &patience_ms);
-        fds[0] = (struct pollfd){keeper.wake, POLLIN, 0};
-        if (poll(fds, 1 + 3 * count, patience_ms) < 0)
+    while (make_room(&round, 0)) {
+        gather(&round, &patience_ms);
+        round.fds[0] = (struct pollfd){keeper.wake, POLLIN, 0};
+        if (poll(round.fds, 1 + 3 * round.count, patience_ms) < 0)
             continue;
         uint64_t times;
-        if (fds[0].revents && read(keeper.wake, &times, sizeof(times)) > 0)
+        if (round.fds[0].revents && read(keeper.wake, &times, sizeof(times)) > 0)
             carry_out_orders();
-        for (size_t i = 0; i < count; i++)
-            look_at(children[i], &fds[1 + 3 * i]);
+        for (size_t i = 0; i < round.count; i++)
+            look_at(round.children[i], &round.fds[1 + 3 * i]);
     }
-    free(children);
-    free(fds);
+    free(round.children);
+    free(round.fds);
     return NULL;
 }
 
