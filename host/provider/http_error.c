@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/secret.h"
 #include "provider/wire_error.h"
 
@@ -24,8 +24,8 @@ static int64_t parse_retry_after(const struct curl_api *api, const char *value)
     int64_t when = api->getdate(value, NULL);
     if (when < 0)
         return -1;
-    int64_t now = time(NULL);
-    return when > now ? (when - now) * 1000 : 0;
+    int64_t left_ms = when * 1000 - clock_date_ms(); /* time() may be a second behind */
+    return left_ms > 0 ? left_ms : 0;
 }
 
 static int parse_flag(const char *value)

@@ -65,11 +65,13 @@ int64_t pause_read(const char *value)
     int64_t wait_ms = read_decimal(value, 1000);
     if (wait_ms >= 0)
         return wait_ms;
-    int64_t when = read_date(value), now = time(NULL);
+    int64_t when = read_date(value);
     if (when < 0)
         return -1;
-    int64_t left = when > now ? when - now : 0;
-    return left < longest_ms / 1000 ? left * 1000 : longest_ms;
+    struct timespec now; /* time() may be a second behind */
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t left_ms = when * 1000 - ((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    return left_ms < 0 ? 0 : left_ms < longest_ms ? left_ms : longest_ms;
 }
 
 int64_t pause_before(unsigned attempt)
