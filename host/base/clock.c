@@ -12,10 +12,15 @@ int64_t clock_ms(void)
     return clock_ns() / 1000000;
 }
 
+struct timespec clock_after_us(int64_t us)
+{
+    int64_t until_ns = clock_ns() + us * 1000;
+    return (struct timespec){.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+}
+
 struct timespec clock_after_ms(int64_t ms)
 {
-    int64_t until_ns = clock_ns() + ms * 1000000;
-    return (struct timespec){.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+    return clock_after_us(ms * 1000);
 }
 
 int64_t clock_date_ms(void)

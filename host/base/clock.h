@@ -9,7 +9,9 @@ int64_t clock_ns(void); /* monotonic */
 int64_t clock_ms(void); /* monotonic */
 int64_t clock_date_ms(void); /* since 1970 */
 
-/* The moment that is `ms` (0 or more) away, for pthread_cond_clockwait() with CLOCK_MONOTONIC. */
+/* The moment that is `ms` or `us` (0 or more) away, for pthread_cond_clockwait() with
+ * CLOCK_MONOTONIC. */
 struct timespec clock_after_ms(int64_t ms);
+struct timespec clock_after_us(int64_t us);
 
 #endif

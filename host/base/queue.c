@@ -25,8 +25,7 @@ void queue_release(struct queue *queue)
 /* The counter is 0 or 1 and changes under the lock only, so neither of these can fail. */
 static void raise_locked(struct queue *queue)
 {
-    ssize_t written = write(queue->fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written;
+    eventfd_write(queue->fd, 1);
 }
 
 static void drain_locked(struct queue *queue)

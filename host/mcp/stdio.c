@@ -47,12 +47,6 @@ struct mcp_stdio {
     bool ended;
 };
 
-static void raise_fd(int fd)
-{
-    ssize_t written = write(fd, &(uint64_t){1}, sizeof(uint64_t));
-    (void)written; /* it can only fail by being full, which is readable too */
-}
-
 /* ---- writing ---- */
 
 /* False: it cannot be written, or nobody reads and there is no time left. */
@@ -99,7 +93,7 @@ static void send_line(void *self, struct slice message, int code, bool is_last)
     stdio->is_broken |= breaks;
     pthread_mutex_unlock(&stdio->writing);
     if (breaks) /* the client is gone: there is nothing left to do */
-        raise_fd(stdio->end_fd);
+        eventfd_write(stdio->end_fd, 1);
 }
 
 static void refuse_long_line(struct mcp_stdio *stdio)
@@ -236,19 +230,13 @@ static void lead(struct mcp_stdio *stdio)
     pthread_cond_broadcast(&stdio->changed);
     pthread_cond_signal(&stdio->over);
     pthread_mutex_unlock(&stdio->lock);
-    raise_fd(stdio->end_fd);
+    eventfd_write(stdio->end_fd, 1);
 }
 
 static void wait_a_tick_locked(struct mcp_stdio *stdio)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (stdio->short_ticks ? SHORT_TICK_US : TICK_US) * 1000;
+    const struct timespec until = clock_after_us(stdio->short_ticks ? SHORT_TICK_US : TICK_US);
     stdio->short_ticks -= stdio->short_ticks > 0;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     pthread_cond_clockwait(&stdio->changed, &stdio->lock, CLOCK_MONOTONIC, &until);
 }
 
@@ -358,7 +346,7 @@ static bool wait_for_rest(struct mcp_stdio *stdio, bool alone, int grace_ms)
 {
     const struct timespec until = clock_after_ms(grace_ms);
     int waited = 0;
-    raise_fd(stdio->stop_fd);
+    eventfd_write(stdio->stop_fd, 1);
     pthread_mutex_lock(&stdio->lock);
     while (!waited && (!stdio->ended || stdio->serving || (alone && stdio->threads)))
         waited = pthread_cond_clockwait(&stdio->over, &stdio->lock, CLOCK_MONOTONIC, &until);

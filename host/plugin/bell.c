@@ -18,8 +18,8 @@ static void ring(struct host_bell *face)
     struct bell *bell = (struct bell *)face;
     pthread_mutex_lock(&bell->lock);
     bell->is_rung = true;
-    ssize_t written = bell->fd >= 0 ? write(bell->fd, &(uint64_t){1}, sizeof(uint64_t)) : 0;
-    (void)written; /* full is readable too */
+    if (bell->fd >= 0)
+        eventfd_write(bell->fd, 1);
     pthread_mutex_unlock(&bell->lock);
 }
 
@@ -65,10 +65,10 @@ int bell_fd(const struct bell *bell)
 
 bool bell_silence(struct bell *bell)
 {
-    uint64_t count;
+    eventfd_t count;
     pthread_mutex_lock(&bell->lock);
-    ssize_t got = bell->fd >= 0 ? read(bell->fd, &count, sizeof(count)) : 0;
-    (void)got;
+    if (bell->fd >= 0)
+        eventfd_read(bell->fd, &count);
     bool was_rung = bell->is_rung;
     bell->is_rung = false;
     pthread_mutex_unlock(&bell->lock);

@@ -112,8 +112,7 @@ static void look_at_clock(struct exchange *exchange)
 {
     int64_t now_ms = clock_ms();
     if (!exchange->kill_ms && is_stopped(exchange)) {
-        ssize_t written = write(exchange->lane->cancel_fd, &(uint64_t){1}, sizeof(uint64_t));
-        (void)written; /* full is readable too */
+        eventfd_write(exchange->lane->cancel_fd, 1);
         exchange->kill_ms = now_ms + GRACE_MS;
         exchange->is_clean = false;
     }

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -148,10 +149,8 @@ static mortise_status settle(struct served_call *call, mortise_status status)
     if (call->is_finished)
         status = call->status;
     call->is_open = false;
-    if (call->over_fd >= 0) {
-        ssize_t written = write(call->over_fd, &(uint64_t){1}, sizeof(uint64_t));
-        (void)written;
-    }
+    if (call->over_fd >= 0)
+        eventfd_write(call->over_fd, 1);
     pthread_mutex_unlock(&call->lock);
     return status;
 }

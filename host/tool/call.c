@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -431,10 +432,8 @@ void call_cancelled(struct call *call)
     atomic_store(&call->stopped, true);
     pthread_mutex_lock(&call->lock);
     bool wanted = call->on_cancel && is_open_locked(call);
-    if (call->cancel_fds[1] >= 0) {
-        ssize_t written = write(call->cancel_fds[1], &(uint64_t){1}, sizeof(uint64_t));
-        (void)written; /* it can only fail by being full, which is readable too */
-    }
+    if (call->cancel_fds[1] >= 0)
+        eventfd_write(call->cancel_fds[1], 1);
     pthread_cond_broadcast(&call->changed);
     pthread_mutex_unlock(&call->lock);
     if (wanted)
