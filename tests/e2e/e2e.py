@@ -310,7 +310,22 @@ def gemini_reply(text=None, calls=(), finish=None):
     return sse(*events)
 
 
-class Server(http.server.ThreadingHTTPServer):
+class Listening(http.server.ThreadingHTTPServer):
+    """A server that runs as long as the block after `with`."""
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *reason):
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        pass  # a client that goes away is no matter here
+
+
+class Server(Listening):
     """Answers request n with reply n, in pieces, and keeps what it was asked.
 
     A reply is bytes, or a status and a JSON document, or a function that makes one of these of the
@@ -327,17 +342,6 @@ class Server(http.server.ThreadingHTTPServer):
         self.gets = []  # each: path, headers
         self.requests = []  # each: path, headers, body (parsed), raw (bytes)
         self.lock = threading.Lock()
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *reason):
-        self.shutdown()
-        self.server_close()
-
-    def handle_error(self, request, client_address):
-        pass  # a client that goes away is no matter here
 
     @property
     def host(self):

@@ -8,6 +8,8 @@ import json
 import socket
 import threading
 
+import e2e
+
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 
 
@@ -179,7 +181,7 @@ class Exchange(http.server.BaseHTTPRequestHandler):
             self.error(-32601, "Method not found", 404 if self.server.modern else 200)
 
 
-class Server(http.server.ThreadingHTTPServer):
+class Server(e2e.Listening):
     """`tools`: pairs of what tools/list says of a tool and its function.  `gate` sees each request
     first, and returns True when it has answered.  `tells`: it says when its tools change."""
 
@@ -197,17 +199,6 @@ class Server(http.server.ThreadingHTTPServer):
         self.scheme = "https" if tls else "http"
         if tls:
             self.socket = tls.wrap_socket(self.socket, server_side=True)
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *reason):
-        self.shutdown()
-        self.server_close()
-
-    def handle_error(self, request, client_address):
-        pass  # who leaves in the middle
 
     @property
     def url(self):

@@ -40,14 +40,7 @@ static bool read_in_pieces(const char *data, size_t size, const uint8_t *cuts, s
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 4)
-        return 0;
-    struct text whole = TEXT_INIT, pieces = TEXT_INIT;
-    const char *body = (const char *)data + 4;
-    bool whole_ok = read_in_pieces(body, size - 4, NULL, 0, &whole);
-    bool pieces_ok = read_in_pieces(body, size - 4, data, 4, &pieces);
-    fuzz_check_same(whole_ok, &whole, pieces_ok, &pieces);
-    text_release(&whole);
-    text_release(&pieces);
+    if (size >= 4)
+        fuzz_both_ways(read_in_pieces, (const char *)data + 4, size - 4, data, 4);
     return 0;
 }

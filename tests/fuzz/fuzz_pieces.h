@@ -44,4 +44,20 @@ static inline void fuzz_check_same(bool whole_ok, const struct text *whole, bool
         abort();
 }
 
+/* Reads `data`, in pieces if there are cuts, and writes what it gave. */
+typedef bool fuzz_read(const char *data, size_t size, const uint8_t *cuts, size_t cut_count,
+                       struct text *out);
+
+/* Whole and cut it must give the same. */
+static inline void fuzz_both_ways(fuzz_read *read, const char *data, size_t size,
+                                  const uint8_t *cuts, size_t cut_count)
+{
+    struct text whole = TEXT_INIT, pieces = TEXT_INIT;
+    bool whole_ok = read(data, size, NULL, 0, &whole);
+    bool pieces_ok = read(data, size, cuts, cut_count, &pieces);
+    fuzz_check_same(whole_ok, &whole, pieces_ok, &pieces);
+    text_release(&whole);
+    text_release(&pieces);
+}
+
 #endif
